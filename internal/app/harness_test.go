@@ -99,18 +99,23 @@ func (s *server) createRoom(maxParticipants, emptyTimeout int) (id, link string)
 	body := fmt.Appendf(nil,
 		`{"project_id":%q,"name":"Amina","max_participants":%d,"empty_timeout":%d,"metadata":{"room_title":"Standup","welcome_message":""}}`,
 		s.ProjectID, maxParticipants, emptyTimeout)
-	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/v3/rooms/create_quick_audio_room",
-		bytes.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("hash-signature", sign.Legacy(s.APIKey, body))
 	var out struct {
 		RoomID    string `json:"room_id"`
 		FinalLink string `json:"final_link"`
 	}
-	if status := s.do(r, &out); status != http.StatusOK {
+	status := 0
+	testkit.Eventually(s.t, "a busy disk accepts the write", func() bool {
+		r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/v3/rooms/create_quick_audio_room",
+			bytes.NewReader(body))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("hash-signature", sign.Legacy(s.APIKey, body))
+		status = s.do(r, &out)
+		return status != http.StatusServiceUnavailable
+	})
+	if status != http.StatusOK {
 		s.t.Fatalf("create a room: got status %d, want 200", status)
 	}
 	return out.RoomID, out.FinalLink

@@ -112,12 +112,13 @@ func TestConnection_ClosedAtTimeouts(t *testing.T) {
 				ReadHeaderTimeout: 100 * time.Millisecond,
 				IdleTimeout:       100 * time.Millisecond,
 			}
-			go func() { _ = s.Serve(limits.LimitConnections(l)) }()
-			t.Cleanup(func() { _ = s.Close() })
+			// The text is sent before the server accepts the connection, because the timeouts run from then on.
 			conn := dial(t, l.Addr().String())
 			if _, err := io.WriteString(conn, sent.text); err != nil {
 				t.Fatal(err)
 			}
+			go func() { _ = s.Serve(limits.LimitConnections(l)) }()
+			t.Cleanup(func() { _ = s.Close() })
 			if err := conn.SetReadDeadline(time.Now().Add(testkit.Timeout)); err != nil {
 				t.Fatal(err)
 			}

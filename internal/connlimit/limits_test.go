@@ -208,6 +208,11 @@ func TestLimitRequests_Wait(t *testing.T) {
 	h.openConnections(t, address, maxRequestsPerAddress)
 	c := dial(t, address)
 	_, _ = fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	_ = c.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("before the others have ended: got %v, want no response", err)
+	}
+	_ = c.SetReadDeadline(time.Time{})
 	close(h.release)
 	if res, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || res.StatusCode != http.StatusOK {
 		t.Errorf("a request that waited: got %v, %v, want 200", res, err)
@@ -330,7 +335,7 @@ func TestLimitListener_WriteTimeout(t *testing.T) {
 	t.Parallel()
 	const size = 32 << 20 // more than the kernel takes
 	ended := make(chan error, 1)
-	within := 500 * time.Millisecond
+	within := 2 * time.Second
 	address, log := serveLimitedWithin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/small" {
 			_, _ = io.WriteString(w, "small")

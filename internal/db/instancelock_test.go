@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"parley/internal/db"
 	"parley/internal/store/storetest"
@@ -71,15 +72,19 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held := func() (n int) {
-		if err := conn.QueryRow(t.Context(), "SELECT count(*) "+holders).Scan(&n); err != nil {
+	// holder returns the process that holds the lock, or 0.
+	holder := func() (pid int) {
+		if err := conn.QueryRow(t.Context(), "SELECT coalesce(max(pid), 0) "+holders).Scan(&pid); err != nil {
 			t.Fatal(err)
 		}
-		return n
+		return pid
 	}
+	first := holder()
 	kill()
-	testkit.Eventually(t, "the connection is closed", func() bool { return held() == 0 })
-	testkit.Eventually(t, "the lock is acquired again", func() bool { return held() == 1 })
+	testkit.Eventually(t, "the lock is acquired again", func() bool {
+		pid := holder()
+		return pid != 0 && pid != first
+	})
 
 	testkit.Eventually(t, "another process acquires the lock first", func() bool {
 		kill()
@@ -92,7 +97,9 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 	})
 	select {
 	case err := <-lost:
-		if !errors.Is(err, db.ErrInUse) {
+		// It may have had the lock for the moment before the last kill, which is an admin_shutdown.
+		var killed *pgconn.PgError
+		if !errors.Is(err, db.ErrInUse) && (!errors.As(err, &killed) || killed.Code != "57P01") {
 			t.Errorf("lost: got %v, want ErrInUse", err)
 		}
 	case <-time.After(testkit.Timeout):
@@ -101,7 +108,7 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_unlock_all()"); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, "the lock is acquired when it is free", func() bool { return held() == 1 })
+	testkit.Eventually(t, "the lock is acquired when it is free", func() bool { return holder() != 0 })
 	if len(lost) != 0 {
 		t.Errorf("calls of lost: got a second one with error %v, want one call", <-lost)
 	}

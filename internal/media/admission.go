@@ -53,10 +53,10 @@ func (a *admissions) hold(name livekit.RoomName, sid livekit.ParticipantID) {
 		remove: func() {
 			rm.RemoveParticipant(p.Identity(), sid, types.ParticipantCloseReasonUserRejected)
 		}})
-	c.timeout = time.AfterFunc(a.connectTimeout, func() { a.expire(rm, c) })
 	// The map is changed first, because from here on the others must not learn of the
 	// participant.
 	a.mu.Lock()
+	c.timeout = time.AfterFunc(a.connectTimeout, func() { a.expire(rm, c) })
 	if a.connections == nil {
 		a.connections = make(map[livekit.ParticipantID]*connection)
 	}

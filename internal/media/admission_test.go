@@ -80,9 +80,9 @@ func TestAdmission_HalfConnected(t *testing.T) {
 
 func TestAdmission_ConnectTimeout(t *testing.T) {
 	f := newFixture(t)
-	f.engine.SetConnectTimeout(300 * time.Millisecond)
 	f.openSession(t, "r.1", room.Video)
 	ada := f.join(t, "r.1", "ada", room.Video)
+	f.engine.SetConnectTimeout(300 * time.Millisecond)
 	eve := dialRaw(t, f.url, f.accessToken(t, "r.1", "eve", room.Video), mediatest.RawOptions{HalfConnected: true})
 	awaitEnd(t, eve.Participant, "JOIN_FAILURE")
 	if !f.log.HasLine("refused", `"kind":"not_connected"`, `"identity":"eve"`) {

@@ -31,9 +31,12 @@ func (e *Engine) PublishedTrackCount(session, identity string) int {
 // SetPreflightDuration sets the maximum duration of a connection test.
 func (e *Engine) SetPreflightDuration(d time.Duration) { e.preflightDuration = d }
 
-// SetConnectTimeout sets the time in which a participant has to connect media. Call it
-// before any participant joins.
-func (e *Engine) SetConnectTimeout(d time.Duration) { e.admissions.connectTimeout = d }
+// SetConnectTimeout sets the time in which participants who join from now on have to connect media.
+func (e *Engine) SetConnectTimeout(d time.Duration) {
+	e.admissions.mu.Lock()
+	defer e.admissions.mu.Unlock()
+	e.admissions.connectTimeout = d
+}
 
 // HeldCount returns the number of participants that are held back.
 func (e *Engine) HeldCount() int {

@@ -41,7 +41,6 @@ func gatherMetrics(t *testing.T, registry *prometheus.Registry) map[string]float
 func TestMetrics_JoinsAndFailures(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	f := newFixture(t, func(c *media.Config) { c.Metrics = metrics.NewMedia(registry) })
-	f.engine.SetConnectTimeout(300 * time.Millisecond)
 	expect := func(what string, want map[string]float64) {
 		t.Helper()
 		var got map[string]float64
@@ -63,6 +62,7 @@ func TestMetrics_JoinsAndFailures(t *testing.T) {
 	expect("three participants are in two rooms", map[string]float64{"parley_joins_total udp": 3,
 		"parley_live_participants udp": 3, "parley_live_rooms": 2, "parley_time_to_media_seconds": 3})
 
+	f.engine.SetConnectTimeout(300 * time.Millisecond)
 	dialRaw(t, f.url, f.accessToken(t, "r.1", "dora", room.Video), mediatest.RawOptions{HalfConnected: true})
 	refusedStatus(t, f.url, "not a token")
 	f.getStatus(t, "/rtc/validate", "not a token")

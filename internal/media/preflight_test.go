@@ -9,6 +9,7 @@ import (
 	"parley/internal/fault"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // A participant of the preflight session reaches the engine, but neither the other
@@ -79,13 +80,16 @@ func TestPreflight_Bounds(t *testing.T) {
 // A reservation is released when its token expires.
 func TestPreflight_ReleasedAtExpiry(t *testing.T) {
 	f := newFixture(t)
-	f.engine.SetPreflightDuration(50 * time.Millisecond)
+	f.engine.SetPreflightDuration(2 * time.Second)
 	for n := range 8 {
 		if _, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32"); err != nil {
 			t.Fatalf("token number %d: got error %v, want none", n+1, err)
 		}
 	}
 	_, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32")
+	if !fault.Is(err, fault.Exhausted) {
+		t.Fatalf("token number 9: got error %v, want Exhausted", err)
+	}
 	time.Sleep(fault.From(err).RetryAfter) // proves that the returned time is long enough
 	if _, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32"); err != nil {
 		t.Errorf("token after RetryAfter: got error %v, want none", err)
@@ -94,8 +98,9 @@ func TestPreflight_ReleasedAtExpiry(t *testing.T) {
 
 // A participant is removed when its token expires, and cannot join again with the token.
 func TestPreflight_RemovedAtExpiry(t *testing.T) {
+	testkit.Slow(t) // the token must not expire before a busy machine has joined with it
 	f := newFixture(t)
-	f.engine.SetPreflightDuration(2 * time.Second)
+	f.engine.SetPreflightDuration(10 * time.Second)
 	token, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32")
 	if err != nil {
 		t.Fatal(err)

@@ -63,12 +63,12 @@ func TestReserveSeat_ConcurrentFillsExactly(t *testing.T) {
 			t.Parallel()
 			s, p := newServiceWithProject(t, tc.url)
 			for round := range tc.rounds {
-				created, err := s.CreateQuick(t.Context(), p,
+				created, err := s.CreateQuick(storetest.Patient(t.Context()), p,
 					room.Spec{Type: room.Audio, CreatorName: "Host", Title: "Full", MaxParticipants: 10}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				cohosts, err := s.Invite(t.Context(), p, created.ID, room.Invitation{Role: room.CoHost})
+				cohosts, err := s.Invite(storetest.Patient(t.Context()), p, created.ID, room.Invitation{Role: room.CoHost})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -124,7 +124,7 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 				return err
 			}
 			for round := range 10 {
-				created, err := s.CreateQuick(t.Context(), p,
+				created, err := s.CreateQuick(storetest.Patient(t.Context()), p,
 					room.Spec{
 						Type:            room.Video,
 						CreatorName:     "Host",
@@ -135,14 +135,14 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				cohosts, err := s.Invite(t.Context(), p, created.ID, room.Invitation{Role: room.CoHost})
+				cohosts, err := s.Invite(storetest.Patient(t.Context()), p, created.ID, room.Invitation{Role: room.CoHost})
 				if err != nil {
 					t.Fatal(err)
 				}
 				key := func(n int) string { return strings.Repeat("k", 30) + fmt.Sprint(n) }
 				var seats []room.Seat
 				for n := range 4 {
-					a, err := s.ReserveSeat(t.Context(), created.ID,
+					a, err := s.ReserveSeat(storetest.Patient(t.Context()), created.ID,
 						room.JoinRequest{Name: "A", SeatKey: key(n), LinkToken: linkToken(cohosts)})
 					if err != nil {
 						t.Fatal(err)
@@ -189,7 +189,7 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 				}
 				all.Wait()
 				for n, seat := range seats {
-					a, err := s.ReserveSeat(t.Context(), created.ID, room.JoinRequest{Name: "A", SeatKey: key(n)})
+					a, err := s.ReserveSeat(storetest.Patient(t.Context()), created.ID, room.JoinRequest{Name: "A", SeatKey: key(n)})
 					if err != nil || a.Seat.ID != seat.ID || a.Breakout.N != 0 || a.Seat.Breakout != 0 {
 						t.Errorf("round %d: got admission %+v, error %v, want seat %s and no breakout room", round, a, err, seat.ID)
 					}

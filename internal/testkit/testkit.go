@@ -3,6 +3,8 @@
 package testkit
 
 import (
+	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"slices"
@@ -67,20 +69,30 @@ func FreeUDPPort(t testing.TB) int {
 
 // PickTCPPort is FreeTCPPort for programs that are not tests.
 func PickTCPPort() (int, error) {
-	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return pickPort(func(port int) (io.Closer, error) {
+		return net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
+	})
 }
 
 // PickUDPPort is FreeUDPPort for programs that are not tests.
 func PickUDPPort() (int, error) {
-	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		return 0, err
+	return pickPort(func(port int) (io.Closer, error) {
+		return net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
+	})
+}
+
+// pickPort returns a port on which open succeeds. The system gives none of these ports to sockets
+// that ask for any port, so a port stays free until it is used, and while its server restarts.
+func pickPort(open func(port int) (io.Closer, error)) (port int, err error) {
+	const first, last = 20_000, 31_999
+	for range 100 {
+		port = first + rand.IntN(last-first+1)
+		var c io.Closer
+		if c, err = open(port); err == nil {
+			return port, c.Close()
+		}
 	}
-	return c.LocalAddr().(*net.UDPAddr).Port, c.Close()
+	return 0, err
 }
 
 // Buffer collects text, such as the log of a server. Its methods may be called from any

@@ -140,15 +140,16 @@ describe('two people in a quick audio room', () => {
 });
 
 test('a room whose time passed while the server was down has ended after it', async () => {
-  const room = await server.createRoom({ empty_timeout: 1 });
+  const room = await server.createRoom({ empty_timeout: 5 });
   const host = await Person.arrive(browser);
   await host.join(room.final_link);
   await host.button('Leave').first().click();
   // The page does not wait for the server to show that the host left.
   await host.page.getByRole('heading', { name: 'You left the room' }).waitFor();
   await expect.poll(() => server.participants(room.room_id)).toBe(0);
+  expect(await server.endReason(room.room_id)).toBeUndefined();
   await server.down('SIGKILL');
-  await new Promise((done) => setTimeout(done, 1200));
+  await new Promise((done) => setTimeout(done, 5200));
   await server.up();
   await expect.poll(() => server.endReason(room.room_id)).toBe('empty_timeout');
   await host.close();

@@ -14,7 +14,7 @@ const looks = [
 test('an early visitor sees the countdown and joins automatically within two seconds of the opening', async () => {
   const guest = await Person.arrive(browser, { viewport: phone });
   const idle = await Person.arrive(browser, { viewport: phone });
-  const start = new Date(Date.now() + 12_000);
+  const start = new Date(Date.now() + 25_000);
   const room = await server.schedule(start);
   const place = () => idle.page.locator('.lobby-join button').boundingBox();
   for (const person of [guest, idle]) {

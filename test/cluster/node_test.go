@@ -182,13 +182,19 @@ type seat struct {
 // reserveSeat requests a seat. It returns an error only if there is no response.
 func (n *node) reserveSeat(roomID, seatKey, link string) (seat, error) {
 	body, _ := json.Marshal(map[string]string{"name": "Guest", "seat_key": seatKey, "link": link})
-	res, err := http.Post(n.url+"/api/join/rooms/"+roomID+"/seats", "application/json", bytes.NewReader(body))
-	if err != nil {
-		return seat{}, err
+	for attempt := 1; ; attempt++ {
+		res, err := http.Post(n.url+"/api/join/rooms/"+roomID+"/seats", "application/json", bytes.NewReader(body))
+		if err != nil {
+			return seat{}, err
+		}
+		s := seat{Status: res.StatusCode}
+		err = json.NewDecoder(res.Body).Decode(&s)
+		_ = res.Body.Close()
+		// A busy disk refuses a write now and then, and pages repeat the request.
+		if s.Status != http.StatusServiceUnavailable || attempt == 3 {
+			return s, err
+		}
 	}
-	defer func() { _ = res.Body.Close() }()
-	s := seat{Status: res.StatusCode}
-	return s, json.NewDecoder(res.Body).Decode(&s)
 }
 
 // join takes a seat and connects.

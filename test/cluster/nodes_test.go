@@ -75,7 +75,7 @@ func TestSchedule_OnceAcrossNodes(t *testing.T) {
 	s, a, b := startTwoNodes(t)
 	db := s.openDatabase(t, t.TempDir())
 	const rooms = 30
-	start := time.Now().Add(3 * time.Second)
+	start := time.Now().Add(20 * time.Second) // after the last creation, also on a busy machine
 	var ids []string
 	for i := range rooms {
 		created, err := []*node{a, b}[i%2].client().CreateScheduledVideoRoomV3(t.Context(),
@@ -97,9 +97,11 @@ func TestSchedule_OnceAcrossNodes(t *testing.T) {
 			events[1].Type != event.RoomOpened {
 			t.Errorf("got events %+v, %v, want scheduled and opened", events, err)
 		}
-		if late := events[1].At.Sub(start); late < 0 || late > 3*time.Second {
-			t.Errorf("opened %s after its start, want 0s to 3s", late)
+		late := events[1].At.Sub(start)
+		if late < 0 {
+			t.Errorf("opened %s before its start", -late)
 		}
+		testkit.Measured(t, "a room opens after its start", late, 3*time.Second)
 	}
 }
 
@@ -149,6 +151,16 @@ func TestNode_Lost(t *testing.T) {
 	if present[0].Node != a.logField("node") {
 		host, other = b, a
 	}
+	nodes, err := db.Nodes(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var alive time.Time // a heartbeat of the host
+	for _, n := range nodes {
+		if n.ID == present[0].Node {
+			alive = n.LastAlive
+		}
+	}
 	killed := time.Now()
 	host.Kill()
 	for i, n := range []*node{a, b} {
@@ -187,9 +199,9 @@ func TestNode_Lost(t *testing.T) {
 	})
 	for _, row := range all {
 		if !row.LeftAt.IsZero() && (row.Reason != room.LeftServer || row.LeftAt.After(killed.Add(time.Millisecond)) ||
-			killed.Sub(row.LeftAt) > 2500*time.Millisecond) {
-			t.Errorf("attendance: got %+v, its end %s after the kill, want reason %s and an end up to 2.5s before the kill", row,
-				row.LeftAt.Sub(killed), room.LeftServer)
+			row.LeftAt.Before(alive)) {
+			t.Errorf("attendance: got %+v, want reason %s and an end from %s, a heartbeat, to %s, the kill", row,
+				room.LeftServer, alive, killed)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -142,8 +143,18 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("%s: %d %s", e.path, e.status, e.body) }
 
-// post calls the join API; out may be nil.
+// post calls the join API; out may be nil. A busy disk refuses a write now and then, so post tries three times.
 func (m *meeting) post(path string, in map[string]any, out any) error {
+	for attempt := 1; ; attempt++ {
+		err := m.postOnce(path, in, out)
+		var refused *statusError
+		if !errors.As(err, &refused) || refused.status != http.StatusServiceUnavailable || attempt == 3 {
+			return err
+		}
+	}
+}
+
+func (m *meeting) postOnce(path string, in map[string]any, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err

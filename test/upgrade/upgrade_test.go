@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -183,14 +184,22 @@ func testOnNewerSchema(t *testing.T, d storetest.Database, binary string) {
 // texts.
 func requireRefused(t *testing.T, o parleytest.Options, texts ...string) {
 	t.Helper()
-	out, err := o.Command(append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", o.DataDir},
-		o.Args...)...).CombinedOutput()
-	if err == nil {
+	c := o.Command(append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", o.DataDir}, o.Args...)...)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var started atomic.Bool
+	kill := time.AfterFunc(testkit.Timeout, func() { started.Store(true); _ = c.Process.Kill() })
+	err := c.Wait()
+	kill.Stop()
+	if err == nil || started.Load() {
 		t.Fatalf("the server started, want the refusal %q", texts)
 	}
 	for _, text := range texts {
-		if !strings.Contains(string(out), text) {
-			t.Errorf("got %s\nwant %q", out, text)
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("got %s\nwant %q", &out, text)
 		}
 	}
 }
@@ -213,7 +222,7 @@ func TestContraction_WaitsForOlderNodes(t *testing.T) {
 	o := options(d, "")
 	o.Environment = append(o.Environment, "PARLEY_REDIS_URL="+clustertest.NewRedis(t).URL(),
 		"PARLEY_MASTER_KEY="+seal.NewKey().Reveal())
-	heartbeat(time.Now())
+	heartbeat(time.Now().Add(testkit.Timeout)) // alive also for a program that is slow to start
 	requireRefused(t, o, "--database-url (PARLEY_DATABASE_URL): node older runs an earlier Parley, "+
 		"which cannot use the database after migration ", "stop all nodes of the earlier version, then start this one")
 	var version int

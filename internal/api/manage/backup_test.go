@@ -36,12 +36,12 @@ func testBackups(t *testing.T, b *fixture) {
 func TestCreateBackup_LongerThanReadTimeout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	const readTimeout = 50 * time.Millisecond
+	const readTimeout = time.Second // enough for a busy machine to send the request
 	b.backups.create = func(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(10 * readTimeout): // the time that the backup takes
+		case <-time.After(2 * readTimeout): // the time that the backup takes
 			return nil
 		}
 	}

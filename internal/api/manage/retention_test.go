@@ -111,7 +111,7 @@ func testOrganizationDeletion(t *testing.T, b *fixture) {
 	b.assertError("GET", path, nil, 404, "organization_not_found", noOrganization)
 }
 
-const testReadTimeout = 200 * time.Millisecond
+const testReadTimeout = time.Second // enough for a busy machine to send the request
 
 // slowServices takes longer than the read timeout.
 type slowServices struct {
@@ -123,7 +123,7 @@ func (slowServices) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(3 * testReadTimeout):
+	case <-time.After(2 * testReadTimeout):
 		return nil
 	}
 }

@@ -304,7 +304,7 @@ func TestServer_ClosesWithoutRelay(t *testing.T) {
 // A relay to which the media port sends nothing ends, also if the client sends.
 func TestServer_ClosesIdleRelays(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, timeouts{allocation: time.Hour, idle: 200 * time.Millisecond})
+	s := startServer(t, timeouts{allocation: time.Hour, idle: 3 * time.Second})
 	silent := listenUDP(t, "127.0.0.3")
 	peer := addrPort(silent.LocalAddr())
 	idle, _ := s.allocate(t, peer)

@@ -59,10 +59,10 @@ test('a signal that is aborted after the call has no effect', async (t) => {
 });
 
 test('an attempt that takes too long is a lost connection, and is repeated', async (t) => {
-  const options = { timeout: 0.2, max_attempts: 2 };
+  const options = { timeout: 2, max_attempts: 2 };
   const { client, requests } = await connect(t, () => undefined, options);
   const error = await rejection(client.keys(), ConnectionError);
-  assert.equal(error.message, 'no response arrived: the attempt took longer than 0.2 s');
+  assert.equal(error.message, 'no response arrived: the attempt took longer than 2 s');
   assert.deepEqual([error.attempts, error.status, error.request_id, requests.length], [2, null, '', 2]);
 });
 
@@ -73,7 +73,7 @@ test('the time limit of an attempt includes the body', async (t) => {
       response.writeHead(200, { 'X-Request-ID': 'req_1' }).write('{');
       return undefined;
     },
-    { timeout: 0.2, max_attempts: 1 },
+    { timeout: 2, max_attempts: 1 },
   );
   const error = await rejection(client.keys(), ConnectionError);
   assert.match(error.message, /^only a part of the response arrived: the attempt took longer/);
