@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Locator } from 'playwright-core';
@@ -34,6 +36,18 @@ function address(): string {
   const found = all.find(({ family, internal }) => family === 'IPv4' && !internal);
   if (!found) throw new Error('this machine has no address but loopback, and media over TCP needs one');
   return found.address;
+}
+
+/** Opens connections from 200 addresses. Half of them send the beginning of a TLS handshake. */
+async function openIdle(port: number, count: number): Promise<Socket[]> {
+  const all = Array.from({ length: count }, (_, n) => {
+    const socket = connect({ host: '127.0.0.1', port, localAddress: `127.0.1.${n % 200}` });
+    socket.on('error', () => {}); // the server closes some for others
+    return socket;
+  });
+  await Promise.all(all.map((socket) => once(socket, 'connect')));
+  for (const [n, socket] of all.entries()) if (n % 2) socket.write(Buffer.from([0x16, 3, 1]));
+  return all;
 }
 
 /** Returns the result of the connection check in the lobby. */
@@ -89,6 +103,27 @@ describe('where UDP is blocked', () => {
       await Promise.all([host.untilSeen(), guest.untilSeen()]);
       for (const person of [host, guest]) person.assertNoComplaints(own.url, []);
     } finally {
+      await trusting.close();
+      await own.close();
+      vi.unstubAllEnvs();
+    }
+  });
+
+  test('people meet while 5,000 connections are open that say nothing', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const own = await Server.startSecure('--max-connections', '5000');
+    const trusting = await launch([...fakeDevices, withoutUDP, '--ignore-certificate-errors']);
+    const room = await own.createMeeting({});
+    const idle = await openIdle(own.udpPort, 5000); // TCP has the same number
+    try {
+      const host = await Person.arrive(trusting);
+      const guest = await Person.arrive(trusting, { viewport: phone });
+      await host.join(room.final_link);
+      await guest.join(room.guest_link, 'Ben');
+      await Promise.all([host.untilHeard(), guest.untilHeard()]);
+      for (const person of [host, guest]) person.assertNoComplaints(own.url, []);
+    } finally {
+      for (const socket of idle) socket.destroy();
       await trusting.close();
       await own.close();
       vi.unstubAllEnvs();
@@ -268,11 +303,11 @@ describe('a participant who loses the connection', () => {
     const room = await server.createRoom();
     const host = await Person.arrive(browser);
     const guest = await Person.arrive(own, { viewport: phone });
-    // The time of day can be set forward, and timers go on as they do.
+    // The clock that measures durations can be set forward, and timers go on as they do.
     await host.page.addInitScript(() => {
-      const now = Date.now.bind(Date);
+      const now = performance.now.bind(performance);
       Object.assign(globalThis, { ahead: 0 });
-      Date.now = () => now() + (globalThis as unknown as { ahead: number }).ahead;
+      performance.now = () => now() + (globalThis as unknown as { ahead: number }).ahead;
     });
     const setAhead = (ahead: number): Promise<unknown> => host.page.evaluate((ahead) => Object.assign(globalThis, { ahead }), ahead);
     await host.join(room.final_link);

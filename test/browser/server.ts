@@ -69,11 +69,12 @@ export class Server {
    * the flag `--ignore-certificate-errors`, and this process NODE_TLS_REJECT_UNAUTHORIZED=0. TCP and UDP have the same
    * port number, as on a server that uses only port 443.
    */
-  static async startSecure(): Promise<Server> {
+  static async startSecure(...flags: string[]): Promise<Server> {
     const port = await freePort();
     const server = new Server(`https://localhost:${port}`, port);
     const folder = resolve(import.meta.dirname, 'certificate');
-    await server.up('--public-url', server.url, '--tls-cert-file', join(folder, 'cert.pem'), '--tls-key-file', join(folder, 'key.pem'));
+    const files = ['--tls-cert-file', join(folder, 'cert.pem'), '--tls-key-file', join(folder, 'key.pem')];
+    await server.up('--public-url', server.url, ...files, ...flags);
     return server;
   }
 
