@@ -200,16 +200,20 @@ var attemptTable = newTable("webhook_attempts",
 	text("response_body", func(a *attemptRow) *string { return &a.ResponseBody }),
 )
 
-var (
-	selectAttempts = attemptTable.selectFrom + "WHERE delivery_id = $1 ORDER BY n"
-	insertAttempt  = attemptTable.insertQuery()
-)
+var selectAttempts = attemptTable.selectFrom + "WHERE delivery_id = $1 ORDER BY n"
 
+// insertAttempt reads the row of the delivery, because it may have been deleted or erased since the attempt began.
+const insertAttempt = `INSERT INTO webhook_attempts (delivery_id, n, at, duration, status, error, response_body)
+	SELECT $1, $2, $3, $4, $5, $6, CASE WHEN body = $8 THEN CAST($7 AS TEXT) ELSE '' END
+	FROM webhook_deliveries WHERE id = $1`
+
+// RecordAttempt updates the delivery first, which locks its row. Otherwise, on PostgreSQL, EraseDelivery could run
+// between the two statements, and would not see the attempt.
 func (s *DB) RecordAttempt(ctx context.Context, d webhook.Delivery, a webhook.Attempt) error {
-	if err := s.Exec(ctx, insertAttempt, attemptTable.values(&attemptRow{a, d.ID})...); err != nil {
+	if err := s.Exec(ctx, updateDelivery.query, updateDelivery.values(&d)...); err != nil {
 		return err
 	}
-	return s.Exec(ctx, updateDelivery.query, updateDelivery.values(&d)...)
+	return s.Exec(ctx, insertAttempt, append(attemptTable.values(&attemptRow{a, d.ID}), d.Body)...)
 }
 
 // LastStatuses reads two rows for each delivery by their primary keys.

@@ -99,6 +99,8 @@ var tests = []struct {
 	{"WebhookTargets", (*suite).testWebhookTargets},
 	{"WebhookTargets_PausedByHand", (*suite).testWebhookTargets_PausedByHand},
 	{"WebhookTargets_Prune", (*suite).testWebhookTargets_Prune},
+	{"RecordAttempt_Erased", (*suite).testRecordAttempt_Erased},
+	{"RecordAttempt_Deleted", (*suite).testRecordAttempt_Deleted},
 	{"Webhooks_Prune", (*suite).testWebhooks_Prune},
 	{"Write_ErrorRollsBack", (*suite).testWrite_ErrorRollsBack},
 	{"Write_IgnoredFailureRollsBack", (*suite).testWrite_IgnoredFailureRollsBack},

@@ -134,6 +134,36 @@ func (s *suite) testWebhookDeliveries(t *testing.T) {
 	}
 }
 
+// A person was erased while an attempt ran: the response may contain what was erased, so it is not stored.
+func (s *suite) testRecordAttempt_Erased(t *testing.T) {
+	ctx := patient()
+	d := s.newDelivery(s.newStream(NewID()), 1)
+	s.write(t, func(ctx context.Context) error { return s.db.InsertDelivery(ctx, d) })
+	s.write(t, func(ctx context.Context) error { return s.db.EraseDelivery(ctx, d.ID, "{}") })
+	d.Attempts, d.State, d.DoneAt = 1, webhook.Delivered, testTime(9)
+	a := webhook.Attempt{N: 1, At: testTime(5), Status: 200, ResponseBody: d.Body}
+	s.write(t, func(ctx context.Context) error { return s.db.RecordAttempt(ctx, d, a) })
+	a.ResponseBody = ""
+	stored, err := s.db.Attempts(ctx, d.ID)
+	requireEqual(t, stored, err, []webhook.Attempt{a})
+	d.Body = "{}"
+	got, err := s.db.Delivery(ctx, d.ID)
+	requireEqual(t, got, err, d)
+}
+
+// An attempt whose delivery was deleted while it ran does not fail, so that the rest of its transaction is stored.
+func (s *suite) testRecordAttempt_Deleted(t *testing.T) {
+	ctx := patient()
+	d := s.newDelivery(s.newStream(NewID()), 1)
+	s.write(t, func(ctx context.Context) error {
+		return s.db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: testTime(5), Status: 200})
+	})
+	stored, err := s.db.Attempts(ctx, d.ID)
+	requireEqual(t, stored, err, nil)
+	_, err = s.db.Delivery(ctx, d.ID)
+	requireFault(t, err, fault.NotFound, "delivery_not_found")
+}
+
 // Deliveries of a period of a project are found also if their IDs are of a later time, as after the clock
 // was set back.
 func (s *suite) testWebhookDeliveries_ClockSetBack(t *testing.T) {

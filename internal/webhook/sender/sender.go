@@ -36,7 +36,9 @@ type Store interface {
 	// zero time it is due at now if deliveries were added during the lease, and not
 	// due otherwise. Conflict when the lease was lost.
 	ReleaseStream(ctx context.Context, s webhook.Stream, due, now time.Time) error
-	// RecordAttempt inserts an attempt and updates its delivery.
+	// RecordAttempt inserts an attempt and updates its delivery. If the body of the delivery has changed, a person was
+	// erased while the attempt ran, and it stores no response body, because receivers may return what they got. It
+	// does nothing if the delivery was deleted.
 	RecordAttempt(ctx context.Context, d webhook.Delivery, a webhook.Attempt) error
 
 	// RecordTargetFailure increments the failures of a URL.
