@@ -125,10 +125,8 @@ type slowStore struct {
 	release chan struct{}
 }
 
-func (s *slowStore) AddCounts(
-	ctx context.Context, keys []counter.Key, add []counter.Count,
-) ([]counter.Count, error) {
-	counts, err := s.fakeStore.AddCounts(ctx, keys, add)
+func (s *slowStore) AddCounts(ctx context.Context, b counter.Batch) ([]counter.Count, error) {
+	counts, err := s.fakeStore.AddCounts(ctx, b)
 	<-s.release
 	return counts, err
 }

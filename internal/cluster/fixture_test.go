@@ -27,15 +27,15 @@ func (s *fakeStore) LoadCount(_ context.Context, c counter.Key) (counter.Count, 
 	return s.counts[c], s.err
 }
 
-func (s *fakeStore) AddCounts(_ context.Context, keys []counter.Key, add []counter.Count) ([]counter.Count, error) {
+func (s *fakeStore) AddCounts(_ context.Context, b counter.Batch) ([]counter.Count, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return nil, s.err
 	}
-	out := make([]counter.Count, len(keys))
-	for i, c := range keys {
-		out[i] = counter.Count{N: s.counts[c].N + add[i].N, Last: add[i].Last}
+	out := make([]counter.Count, len(b.Keys))
+	for i, c := range b.Keys {
+		out[i] = counter.Count{N: s.counts[c].N + b.Add[i].N, Last: b.Add[i].Last}
 		s.counts[c] = out[i]
 	}
 	return out, nil

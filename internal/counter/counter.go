@@ -4,6 +4,7 @@ package counter
 
 import (
 	"context"
+	"crypto/rand"
 	"sync"
 	"time"
 )
@@ -22,9 +23,18 @@ type Key struct{ Subject, Period string }
 type Store interface {
 	// LoadCount returns a count. A count that was never saved is zero.
 	LoadCount(ctx context.Context, k Key) (Count, error)
-	// AddCounts adds add[i] to the count of keys[i] and returns the new
-	// counts in the same order.
-	AddCounts(ctx context.Context, keys []Key, add []Count) ([]Count, error)
+	// AddCounts adds a batch and returns the new counts of its keys in the same order. If the batch was added
+	// before, AddCounts only returns the counts.
+	AddCounts(ctx context.Context, b Batch) ([]Count, error)
+}
+
+// Batch is what a Counter adds to counts in one transaction. After an error, the Counter does not know whether the
+// batch was added, and sends the same batch until AddCounts succeeds.
+type Batch struct {
+	Process string // random ID of the Counter
+	Number  int64  // grows by one with each batch of the process, from 1
+	Keys    []Key
+	Add     []Count // Add[i] is added to the count of Keys[i]
 }
 
 const (
@@ -35,6 +45,9 @@ const (
 	finalFlushAttempts = 4
 	// memoryTTL is how long an unused count stays in memory.
 	memoryTTL = 48 * time.Hour
+	// maxBatchKeys is the maximum number of keys in a batch. After an outage of the database there are thousands, and
+	// one transaction for all of them could exceed the time limit of a transaction each time.
+	maxBatchKeys = 200
 )
 
 // Counter counts in memory and saves the counts in batches, so that no request
@@ -45,10 +58,20 @@ type Counter struct {
 	store    Store
 	now      func() time.Time
 	observer Observer
+	process  string
 
-	flushMu sync.Mutex // held until the results of a flush are stored and observed
+	flushMu     sync.Mutex // held until the results of a flush are stored and observed, and guards the following
+	batches     int64      // made so far
+	unconfirmed *batch     // added perhaps; nil if all batches were added
+
 	mu      sync.RWMutex
 	entries map[Key]*entry
+}
+
+// batch is a Batch with the entry of each key.
+type batch struct {
+	Batch
+	entries []*entry
 }
 
 // Observer follows the counts of a Counter. Its functions must not call the
@@ -79,7 +102,13 @@ func New(store Store, now func() time.Time) *Counter {
 
 // NewObserved returns a Counter that reports to an observer.
 func NewObserved(store Store, now func() time.Time, observer Observer) *Counter {
-	return &Counter{store: store, now: now, observer: observer, entries: map[Key]*entry{}}
+	return &Counter{
+		store:    store,
+		now:      now,
+		observer: observer,
+		process:  rand.Text(),
+		entries:  map[Key]*entry{},
+	}
 }
 
 // Add increments a count.
@@ -211,30 +240,64 @@ func (c *Counter) Run(ctx context.Context, failed func(error)) {
 func (c *Counter) Flush(ctx context.Context) error {
 	c.flushMu.Lock()
 	defer c.flushMu.Unlock()
-	keys, add, entries := c.takePending()
-	if len(keys) == 0 {
+	if err := c.save(ctx); err != nil {
+		return err
+	}
+	pending := c.takePending()
+	for len(pending) > 0 {
+		n := min(len(pending), maxBatchKeys)
+		c.unconfirmed = c.newBatch(pending[:n])
+		pending = pending[n:]
+		if err := c.save(ctx); err != nil {
+			putBack(pending)
+			return err
+		}
+	}
+	return nil
+}
+
+// save adds the unconfirmed batch, if there is one, to the database.
+func (c *Counter) save(ctx context.Context) error {
+	b := c.unconfirmed
+	if b == nil {
 		return nil
 	}
-	saved, err := c.store.AddCounts(ctx, keys, add)
-	for i, e := range entries {
+	saved, err := c.store.AddCounts(ctx, b.Batch)
+	if err != nil {
+		return err
+	}
+	c.unconfirmed = nil
+	for i, e := range b.entries {
 		e.mu.Lock()
-		if err != nil {
-			e.pending += add[i].N
-		} else {
-			e.n, e.known = saved[i].N+e.pending, true
-			e.last = max(e.last, saved[i].Last.UnixMilli())
-		}
+		e.n, e.known = saved[i].N+e.pending, true
+		e.last = max(e.last, saved[i].Last.UnixMilli())
 		e.mu.Unlock()
-		if err == nil && c.observer.Flushed != nil {
-			c.observer.Flushed(keys[i], add[i].N, saved[i].N)
+		if c.observer.Flushed != nil {
+			c.observer.Flushed(b.Keys[i], b.Add[i].N, saved[i].N)
 		}
 	}
-	return err
+	return nil
+}
+
+func (c *Counter) newBatch(counts []pendingCount) *batch {
+	c.batches++
+	b := &batch{Batch: Batch{Process: c.process, Number: c.batches}}
+	for _, p := range counts {
+		b.Keys, b.Add, b.entries = append(b.Keys, p.key), append(b.Add, p.add), append(b.entries, p.entry)
+	}
+	return b
+}
+
+// pendingCount is what is to be added to a count in the database.
+type pendingCount struct {
+	key   Key
+	entry *entry
+	add   Count
 }
 
 // takePending returns what is to be added to the database, and evicts unused
 // counts.
-func (c *Counter) takePending() (keys []Key, add []Count, entries []*entry) {
+func (c *Counter) takePending() (taken []pendingCount) {
 	oldest := c.now().Add(-memoryTTL).UnixMilli()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -242,8 +305,7 @@ func (c *Counter) takePending() (keys []Key, add []Count, entries []*entry) {
 		e.mu.Lock()
 		switch {
 		case e.pending > 0:
-			keys, entries = append(keys, k), append(entries, e)
-			add = append(add, Count{N: e.pending, Last: time.UnixMilli(e.last).UTC()})
+			taken = append(taken, pendingCount{k, e, Count{N: e.pending, Last: time.UnixMilli(e.last).UTC()}})
 			e.pending = 0
 		case e.lastUsed < oldest:
 			delete(c.entries, k)
@@ -253,7 +315,16 @@ func (c *Counter) takePending() (keys []Key, add []Count, entries []*entry) {
 		}
 		e.mu.Unlock()
 	}
-	return keys, add, entries
+	return taken
+}
+
+// putBack undoes takePending for counts that are in no batch.
+func putBack(counts []pendingCount) {
+	for _, p := range counts {
+		p.entry.mu.Lock()
+		p.entry.pending += p.add.N
+		p.entry.mu.Unlock()
+	}
 }
 
 // BetweenFlushes waits until no flush is in progress and calls f. The next

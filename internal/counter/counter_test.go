@@ -3,6 +3,7 @@ package counter
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,11 +12,14 @@ import (
 
 // fakeStore is a database of counts that fails with err unless that is nil.
 type fakeStore struct {
-	mu     sync.Mutex
-	counts map[Key]Count
-	err    error
-	writes int
-	reads  int
+	mu      sync.Mutex
+	counts  map[Key]Count
+	batches map[string]int64 // number of the last batch of each process
+	err     error
+	inDoubt bool // AddCounts fails after it has added the batch
+	maxKeys int  // of a batch; 0 for any
+	writes  int
+	reads   int
 }
 
 func (l *fakeStore) LoadCount(_ context.Context, c Key) (Count, error) {
@@ -25,20 +29,35 @@ func (l *fakeStore) LoadCount(_ context.Context, c Key) (Count, error) {
 	return l.counts[c], l.err
 }
 
-func (l *fakeStore) AddCounts(_ context.Context, counted []Key, add []Count) ([]Count, error) {
+func (l *fakeStore) AddCounts(_ context.Context, b Batch) ([]Count, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
 		return nil, l.err
 	}
+	if l.maxKeys > 0 && len(b.Keys) > l.maxKeys {
+		return nil, errTimeout
+	}
 	l.writes++
-	out := make([]Count, len(counted))
-	for i, c := range counted {
-		out[i] = Count{N: l.counts[c].N + add[i].N, Last: add[i].Last}
-		l.counts[c] = out[i]
+	if l.batches == nil {
+		l.batches = map[string]int64{}
+	}
+	added := l.batches[b.Process] >= b.Number
+	l.batches[b.Process] = max(l.batches[b.Process], b.Number)
+	out := make([]Count, len(b.Keys))
+	for i, k := range b.Keys {
+		if !added {
+			l.counts[k] = Count{N: l.counts[k].N + b.Add[i].N, Last: b.Add[i].Last}
+		}
+		out[i] = l.counts[k]
+	}
+	if l.inDoubt {
+		return nil, errTimeout
 	}
 	return out, nil
 }
+
+var errTimeout = errors.New("the commit did not finish in time")
 
 // incrementAndCount increments a count and returns it.
 func incrementAndCount(c *Counter, k Key) (int64, error) {
@@ -108,6 +127,68 @@ func TestCounter_DatabaseUnavailable(t *testing.T) {
 	db.err = nil
 	if err := counter.Flush(t.Context()); err != nil || db.counts[c].N != 11 {
 		t.Errorf("after the flush: got %v, %v, want 11", db.counts, err)
+	}
+}
+
+// A commit whose outcome was unknown counts no call twice and loses none, also if further calls arrive and another
+// process adds to the same count before the database responds again.
+func TestCounter_CommitInDoubt(t *testing.T) {
+	t.Parallel()
+	k := Key{"org", "day"}
+	db := &fakeStore{counts: map[Key]Count{}, inDoubt: true}
+	one, two := New(db, time.Now), New(db, time.Now)
+	one.Add(k.Subject, k.Period)
+	for range 2 {
+		if err := one.Flush(t.Context()); !errors.Is(err, errTimeout) {
+			t.Fatalf("flush: got %v, want %v", err, errTimeout)
+		}
+		one.Add(k.Subject, k.Period)
+	}
+	db.inDoubt = false
+	two.Add(k.Subject, k.Period)
+	if err := errors.Join(two.Flush(t.Context()), one.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if got := db.counts[k].N; got != 4 {
+		t.Errorf("saved: got %d, want 4", got)
+	}
+	if n, _, err := one.Count(t.Context(), k.Subject, k.Period); err != nil || n != 4 {
+		t.Errorf("in memory: got %d, %v, want 4", n, err)
+	}
+	one.Add(k.Subject, k.Period)
+	if err := one.Flush(t.Context()); err != nil || db.counts[k].N != 5 {
+		t.Errorf("the next flush: got %d, %v, want 5", db.counts[k].N, err)
+	}
+}
+
+// A database that adds only so many keys in time gets all of them. Those that fail stay pending.
+func TestCounter_ManyKeys(t *testing.T) {
+	t.Parallel()
+	db := &fakeStore{counts: map[Key]Count{}, maxKeys: 200}
+	counter := New(db, time.Now)
+	const keys = 1700
+	add := func() {
+		for i := range keys {
+			counter.Add(strconv.Itoa(i), "day")
+		}
+	}
+	add()
+	db.inDoubt = true
+	if err := counter.Flush(t.Context()); !errors.Is(err, errTimeout) {
+		t.Fatalf("flush: got %v, want %v", err, errTimeout)
+	}
+	add()
+	db.inDoubt = false
+	if err := counter.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(db.counts) != keys {
+		t.Errorf("got %d keys, want %d", len(db.counts), keys)
+	}
+	for k, got := range db.counts {
+		if got.N != 2 {
+			t.Errorf("%v: got %d, want 2", k, got.N)
+		}
 	}
 }
 

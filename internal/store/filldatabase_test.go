@@ -70,7 +70,8 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	}))
 	must(db.Write(ctx, func(ctx context.Context) error {
 		day := counter.Key{Subject: o.ID, Period: "2026-11-21"}
-		_, err := db.AddCounts(ctx, []counter.Key{day}, []counter.Count{{N: 1}})
+		_, err := db.AddCounts(ctx, counter.Batch{Process: "p", Number: 1, Keys: []counter.Key{day},
+			Add: []counter.Count{{N: 1}}})
 		_, quotaErr := db.UseQuota(ctx, p.ID, room.QuotaRooms, time.Now())
 		call := requestlog.NumberedCall{N: 1, Call: requestlog.Call{Method: "GET", Path: "/api/v5/keys"}}
 		block := requestlog.Block{ProjectID: p.ID, API: "v5", Calls: []requestlog.NumberedCall{call}}

@@ -186,7 +186,7 @@ CREATE TABLE console_users (
 
 -- Counts that several nodes add to: the calls of an organization in a day, the calls with a key in a
 -- slot, what the deletion of a project has deleted, and the rooms that sweeps have erased or deleted
--- without an entry in the audit log yet.
+-- without an entry in the audit log yet. Also the number of the last batch of counts of each process.
 CREATE TABLE counts (
     subject TEXT NOT NULL,
     period TEXT NOT NULL,
