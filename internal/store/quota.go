@@ -8,11 +8,12 @@ import (
 	"parley/internal/room"
 )
 
-// The node whose clock is behind counts for the day of the others.
+// useQuota counts for the day of the others if the clock of this node is behind midnight. A later day comes from a
+// clock that was wrong, and is replaced, so that it does not block the quota until then.
 const useQuota = `INSERT INTO daily_quotas (project_id, subject, day, used) VALUES ($1, $2, $3, 1)
 	ON CONFLICT (project_id, subject) DO UPDATE
-	SET used = CASE WHEN daily_quotas.day >= excluded.day THEN daily_quotas.used + 1 ELSE 1 END,
-		day = CASE WHEN daily_quotas.day >= excluded.day THEN daily_quotas.day ELSE excluded.day END
+	SET used = CASE WHEN daily_quotas.day BETWEEN excluded.day AND excluded.day + 1 THEN daily_quotas.used + 1 ELSE 1 END,
+		day = CASE WHEN daily_quotas.day BETWEEN excluded.day AND excluded.day + 1 THEN daily_quotas.day ELSE excluded.day END
 	RETURNING used`
 
 func (s *DB) UseQuota(ctx context.Context, projectID string, subject room.QuotaSubject, day time.Time) (

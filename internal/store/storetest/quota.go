@@ -24,6 +24,10 @@ func (s *suite) testQuota(t *testing.T) {
 		{p, room.QuotaRooms, day.Add(time.Second), 1}, // the next day
 		{p, room.QuotaRooms, day, 2},                  // by a clock that is behind
 		{p, room.QuotaRooms, day.Add(24 * time.Hour), 3},
+		{p, room.QuotaRooms, day.Add(30 * 24 * time.Hour), 1}, // by a clock that is wrong
+		{p, room.QuotaRooms, day.Add(24 * time.Hour), 1},
+		{p, room.QuotaRooms, day.Add(24 * time.Hour), 2},
+		{p, room.QuotaRooms, day.Add(48 * time.Hour), 1},
 	} {
 		s.write(t, func(ctx context.Context) error {
 			used, err := s.db.UseQuota(ctx, c.project, c.subject, c.at)
