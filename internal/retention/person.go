@@ -219,7 +219,7 @@ func (s *Service) addEarlierNames(ctx context.Context, t *traces) error {
 // Erase removes the name and the ID of a person from everything that is stored, room by
 // room, and returns what it has changed. Attendance and the numbers of events stay, so that
 // sums and sequences are the same. Errors: Invalid, NotFound (the seat or the project),
-// Conflict if the person is in a room now. After another error, Erase can be called again.
+// Conflict if the person is in a room now or reconnects to it. After another error, Erase can be called again.
 // Erase succeeds even if the compaction of the files does not finish; Erased.Compaction has
 // its state.
 func (s *Service) Erase(ctx context.Context, p Person) (Erased, error) {
@@ -297,14 +297,15 @@ func (s *Service) erasePerson(ctx context.Context, p Person) (first, rest Erased
 	return first, rest, err
 }
 
-// findDisconnected is findPerson for a person who must not be in the room now.
+// findDisconnected is findPerson for a person who must not be in the room now. A person whose connection was lost
+// is still in the room, because their page takes the seat again, with the name.
 func (s *Service) findDisconnected(ctx context.Context, p Person, r PersonRoom) (*traces, error) {
 	found, err := s.findPerson(ctx, p, r)
 	if err != nil {
 		return nil, err
 	}
 	for _, seat := range found.seats {
-		if seat.Joined {
+		if seat.Taken {
 			return nil, fault.New(fault.Conflict, "person_connected",
 				"the person is in the room %s now: end the room or remove the person first", seat.RoomID)
 		}

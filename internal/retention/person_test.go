@@ -345,6 +345,11 @@ func TestErase_Refused(t *testing.T) {
 				return f.db.UpdateSeat(ctx, seat)
 			})
 		}
+		person := retention.Person{ProjectID: f.project.ID, UserID: "user-7"}
+		setState(room.Reserved) // as after a lost connection
+		if _, err := f.retention.Erase(t.Context(), person); !fault.Is(err, fault.Conflict) {
+			t.Errorf("reconnecting: got %v, want a conflict", err)
+		}
 		setState(room.Joined)
 		for name, c := range map[string]struct {
 			person  retention.Person

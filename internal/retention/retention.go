@@ -92,7 +92,7 @@ type Seat struct {
 	ID, RoomID   string
 	Name, UserID string
 	Role         string
-	Joined       bool   // the person is connected
+	Taken        bool   // the person is connected, or the seat is held for a page that is about to connect
 	KeyHash      string // of the key of the person's browser
 	CreatedAt    time.Time
 }

@@ -52,7 +52,7 @@ var (
 		timestamp("at", func(e *retention.Event) *time.Time { return &e.At }),
 	)
 
-	selectSeatsOfRoom  = "SELECT " + personSeatTable.selectList + ", state = 'joined' FROM seats WHERE room_id = $1"
+	selectSeatsOfRoom  = "SELECT " + personSeatTable.selectList + ", state <> 'free' FROM seats WHERE room_id = $1"
 	selectLinksOfRoom  = personLinkTable.selectFrom + "WHERE (name <> '' OR user_id <> '') AND room_id = $1"
 	selectConnections  = connectionTable.selectFrom + "WHERE seat_id IN %s ORDER BY joined_at, id"
 	selectPersonEvents = "SELECT " + personEventTable.selectList + ", data FROM events WHERE type IN ('" +
@@ -75,7 +75,7 @@ var (
 )
 
 func (s *DB) SeatsOfRoom(ctx context.Context, roomID string) ([]retention.Seat, error) {
-	more := func(seat *retention.Seat) []any { return []any{&seat.Joined} }
+	more := func(seat *retention.Seat) []any { return []any{&seat.Taken} }
 	return queryAllMore(ctx, s, personSeatTable, more, selectSeatsOfRoom, roomID)
 }
 

@@ -216,7 +216,7 @@ func (s *suite) testRetention_Person(t *testing.T) {
 
 	seats, err := s.db.SeatsOfRoom(ctx, m.room.ID)
 	requireEqual(t, seats, err, []retention.Seat{{ID: m.seat.ID, RoomID: m.room.ID, Name: m.seat.Name, UserID: userID,
-		Role: string(m.seat.Role), Joined: true, CreatedAt: m.seat.CreatedAt, KeyHash: m.seat.KeyHash}})
+		Role: string(m.seat.Role), Taken: true, CreatedAt: m.seat.CreatedAt, KeyHash: m.seat.KeyHash}})
 	links, err := s.db.LinksOfRoom(ctx, m.room.ID)
 	requireEqual(t, links, err, []retention.Link{{ID: m.link.ID, RoomID: m.room.ID, Name: m.link.Name, UserID: userID,
 		Role: string(m.link.Role)}})
