@@ -91,7 +91,7 @@ func (s Settings) validated() (Settings, error) {
 	for _, err := range []error{
 		validate.Range("default_empty_timeout", s.DefaultEmptyTimeout, 0, validate.MaxEmptyTimeout),
 		validate.URL("default_logout_url", s.DefaultLogoutURL, validate.MaxURL),
-		validate.URL("default_webhook_url", s.DefaultWebhookURL, validate.MaxWebhookURL),
+		validate.WebhookURL("default_webhook_url", s.DefaultWebhookURL),
 		validate.Range("features.max_participants", s.Features.MaxParticipants, 0, validate.MaxParticipants),
 		validate.Range("features.room_duration", s.Features.RoomDuration, 0, validate.MaxRoomDuration),
 		validate.Range("features.breakout_rooms", breakoutRooms, 0, validate.MaxBreakoutRooms),

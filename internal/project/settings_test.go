@@ -121,6 +121,7 @@ func TestSettings_Bounds(t *testing.T) {
 		{settings{DefaultLogoutURL: "https://example.org/" + strings.Repeat("x", 236)}, "default_logout_url must have at most 255 characters, not 256"},
 		{settings{DefaultWebhookURL: "ftp://example.org"}, "default_webhook_url must be an absolute http or https URL"},
 		{settings{DefaultWebhookURL: "https://example.org/" + strings.Repeat("x", 2029)}, "default_webhook_url must have at most 2048 characters, not 2049"},
+		{settings{DefaultWebhookURL: "https://example.org/" + strings.Repeat("é", 1015)}, "default_webhook_url must have at most 2048 bytes, not 2050"},
 		{settings{EmbedOrigins: []string{"https://example.org/"}}, `embed_origins must contain origins such as https://example.org or https://example.org:8443, not "https://example.org/"`},
 		{settings{EmbedOrigins: many}, "embed_origins must contain at most 20 origins, not 21"},
 		{settings{WebhookEvents: []event.Type{event.RoomEnded, "room.exploded"}}, `webhook_events must contain event types such as room.ended, not "room.exploded"`},

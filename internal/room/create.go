@@ -250,7 +250,7 @@ func (s *Spec) validate(allowed Entitlements) error {
 		validate.Text("client_room_id", s.ClientRoomID, 0, validate.MaxText, false),
 		validate.Text("external_user_id", s.ExternalUserID, 0, validate.MaxText, false),
 		validate.URL("logout_url", s.LogoutURL, validate.MaxURL),
-		validate.URL("webhook_url", s.WebhookURL, validate.MaxWebhookURL),
+		validate.WebhookURL("webhook_url", s.WebhookURL),
 		validate.Range("duration", int(s.Duration/time.Minute), 0, validate.MaxRoomDuration),
 		validate.Range("breakout_rooms", s.BreakoutRooms, 0, validate.MaxBreakoutRooms),
 	)

@@ -62,6 +62,18 @@ func URL(name, text string, high int) error {
 	return nil
 }
 
+// WebhookURL is URL for the target of webhooks. It also limits the bytes, because an index of PostgreSQL cannot
+// contain more than about 2,700 in a row.
+func WebhookURL(name, text string) error {
+	if err := URL(name, text, MaxWebhookURL); err != nil {
+		return err
+	}
+	if n := len(text); n > MaxWebhookURL {
+		return fault.InvalidField(name, "must have at most %d bytes, not %d", MaxWebhookURL, n)
+	}
+	return nil
+}
+
 // isPort reports whether text is empty or a port from 1 to 65535.
 func isPort(text string) bool {
 	if text == "" {

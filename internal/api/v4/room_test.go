@@ -80,6 +80,9 @@ func roomCases() []ErrorCase {
 			"logout_url must have at most 255 characters, not 256"),
 		FieldCase("webhook_url too long", SetField("webhook_url", "https://example.org/"+strings.Repeat("é", 2029)),
 			"webhook_url must have at most 2048 characters, not 2049"),
+		FieldCase("webhook_url too many bytes",
+			SetField("webhook_url", "https://example.org/"+strings.Repeat("é", 1015)),
+			"webhook_url must have at most 2048 bytes, not 2050"),
 		FieldCase("room_features a list", SetField(features, []int{}), features+" must be an object"),
 		FieldCase("room_duration a string", SetField(features+".room_duration", "60"), features+
 			".room_duration must be an integer"),

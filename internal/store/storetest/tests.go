@@ -105,6 +105,7 @@ var tests = []struct {
 	{"RecordAttempt_Erased", (*suite).testRecordAttempt_Erased},
 	{"RecordAttempt_Deleted", (*suite).testRecordAttempt_Deleted},
 	{"Webhooks_Prune", (*suite).testWebhooks_Prune},
+	{"WebhookURL_Longest", (*suite).testWebhookURL_Longest},
 	{"Write_ErrorRollsBack", (*suite).testWrite_ErrorRollsBack},
 	{"Write_IgnoredFailureRollsBack", (*suite).testWrite_IgnoredFailureRollsBack},
 	{"Write_IgnoredMissCommits", (*suite).testWrite_IgnoredMissCommits},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/key"
+	"parley/internal/validate"
 	"parley/internal/webhook"
 )
 
@@ -334,6 +336,21 @@ func (s *suite) testWebhookTargets(t *testing.T) {
 	if !due || leased {
 		t.Errorf("waiting and leased stream due after ClearTarget: got %v, %v, want true, false", due, leased)
 	}
+}
+
+// The longest webhook URL that is accepted can be stored, also if PostgreSQL cannot compress it.
+func (s *suite) testWebhookURL_Longest(t *testing.T) {
+	url := "https://example.org/"
+	for len(url) < validate.MaxWebhookURL {
+		url += rand.Text()
+	}
+	url = url[:validate.MaxWebhookURL]
+	if err := validate.WebhookURL("url", url); err != nil {
+		t.Fatal(err)
+	}
+	st := s.newStream(NewID())
+	st.URL, st.Replay = url, NewID()
+	s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(1)) })
 }
 
 func (s *suite) testWebhooks_Prune(t *testing.T) {
