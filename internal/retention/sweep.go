@@ -389,16 +389,20 @@ func sleep(ctx context.Context, d time.Duration) {
 func (s *Service) deleteRooms(ctx context.Context, p project.Project, swept *sweptRooms, before time.Time) (
 	int, error,
 ) {
-	settled, err := s.store.UsageSettledUntil(ctx, p.OrganizationID)
-	if err != nil {
-		return 0, err
-	}
-	if settled = settled.Add(-settledMargin); before.After(settled) {
-		before = settled
-	}
-	swept.before = before
 	return s.transactRooms(ctx, swept, func(ctx context.Context) (rooms, rows int, err error) {
-		ids, err := s.store.RoomsToDelete(ctx, p.ID, before, min(batchRooms, s.batchRows))
+		// A rebuild of the usage takes the same lock before it decides which hours to compute again.
+		if err := s.store.LockOrganization(ctx, p.OrganizationID); err != nil {
+			return 0, 0, err
+		}
+		settled, err := s.store.UsageSettledUntil(ctx, p.OrganizationID)
+		if err != nil {
+			return 0, 0, err
+		}
+		swept.before = before
+		if settled = settled.Add(-settledMargin); before.After(settled) {
+			swept.before = settled
+		}
+		ids, err := s.store.RoomsToDelete(ctx, p.ID, swept.before, min(batchRooms, s.batchRows))
 		if err != nil {
 			return 0, 0, err
 		}

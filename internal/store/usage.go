@@ -257,10 +257,15 @@ func (s *DB) OrganizationsWithLateUsage(ctx context.Context, limit int) ([]strin
 	return s.queryStrings(ctx, `SELECT DISTINCT organization_id FROM usage_late_reports LIMIT $1`, limit)
 }
 
-func (s *DB) MarkUsageLate(ctx context.Context, r usage.Rebuilt, hours []time.Time, now time.Time) error {
+func (s *DB) MarkUsageLate(ctx context.Context, r usage.Rebuilt, now time.Time, choose usage.HourChoice) error {
 	organizationID := r.OrganizationID
-	return s.Write(ctx, func(ctx context.Context) error {
+	return s.WriteInBackground(ctx, func(ctx context.Context) error {
+		// The deletion of rooms takes the same lock before it reads UsageSettledUntil.
 		if err := s.LockOrganization(ctx, organizationID); err != nil {
+			return err
+		}
+		hours, err := choose(ctx)
+		if err != nil {
 			return err
 		}
 		for _, hour := range hours {

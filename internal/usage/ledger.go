@@ -63,6 +63,9 @@ type Correction struct {
 	Rollups []Interval // without Base
 }
 
+// HourChoice returns the starts of hours.
+type HourChoice func(ctx context.Context) ([]time.Time, error)
+
 // Ledger reads the recorded attendance and stores its rollups.
 type Ledger interface {
 	// Changes returns a number that grows with each change, before the caller who made the change continues.
@@ -93,9 +96,10 @@ type Ledger interface {
 	// SaveUsageRollup stores a rollup, unless the progress has another version by now or the
 	// organization is deleted.
 	SaveUsageRollup(ctx context.Context, r Rollup) error
-	// MarkUsageLate records that an operator has rebuilt a period, and that hours of it, which
-	// may be none, must be rolled up again. The error is NotFound if the organization does not exist.
-	MarkUsageLate(ctx context.Context, r Rebuilt, hours []time.Time, now time.Time) error
+	// MarkUsageLate records that an operator has rebuilt a period, and that the hours of it that choose returns, which
+	// may be none, must be rolled up again. choose runs in a transaction in which nobody else deletes rooms of the
+	// organization, and may run more than once. The error is NotFound if the organization does not exist.
+	MarkUsageLate(ctx context.Context, r Rebuilt, now time.Time, choose HourChoice) error
 	// OrganizationsAfter returns at most limit organizations with an ID greater than
 	// id, in order.
 	OrganizationsAfter(ctx context.Context, id string, limit int) ([]string, error)

@@ -45,27 +45,14 @@ func (s *Service) Rebuild(ctx context.Context, organizationID string, from, to t
 		return out, err
 	}
 	end := earlier(progress.Until, report.To.Add(DayLength))
-	var hours []time.Time
+	wrong, err := s.compare(ctx, &out, out.From, end)
+	if err != nil {
+		return out, err
+	}
 	projects := map[string]bool{"": true}
-	for day := out.From.Add(-meetingReach); day.Before(end); day = day.Add(DayLength) {
-		wrong, incomplete, err := s.compareDay(ctx, organizationID, day, earlier(day.Add(DayLength), end))
-		if err != nil {
-			return out, err
-		}
-		if !incomplete.IsZero() {
-			out.KeptUntil = incomplete.Add(time.Hour + meetingReach)
-		}
-		for _, i := range wrong {
-			if !i.Start.Before(out.From) {
-				hours = append(hours, i.Start)
-				projects[i.ProjectID] = true
-			}
-		}
+	for _, i := range wrong {
+		projects[i.ProjectID] = true
 	}
-	if !out.KeptUntil.After(out.From) {
-		out.KeptUntil = time.Time{}
-	}
-	hours = slices.DeleteFunc(hours, func(h time.Time) bool { return h.Before(out.KeptUntil) })
 	bounds := []time.Time{out.From}
 	for _, day := range report.Days { // as of the same moment before and after
 		bounds = append(bounds, earlier(day.Date.Add(DayLength), report.AsOf))
@@ -76,7 +63,7 @@ func (s *Service) Rebuild(ctx context.Context, organizationID string, from, to t
 			return out, err
 		}
 	}
-	if err := s.ledger.MarkUsageLate(ctx, out, hours, s.now()); err != nil {
+	if err := s.markLate(ctx, &out, wrong, end); err != nil {
 		return out, err
 	}
 	rollUpTo := RolledUpUntil(s.now())
@@ -98,6 +85,53 @@ func (s *Service) Rebuild(ctx context.Context, organizationID string, from, to t
 		return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.ProjectID, b.ProjectID))
 	})
 	return out, nil
+}
+
+// markLate records that the hours of some rollups must be rolled up again. Meanwhile retention may have deleted rooms,
+// so it compares these hours again while it keeps others from deleting rooms. It does so day by day, because others
+// wait for each comparison.
+func (s *Service) markLate(ctx context.Context, out *Rebuilt, wrong []Interval, end time.Time) error {
+	days := map[time.Time]bool{}
+	for _, i := range wrong {
+		days[midnight(i.Start)] = true
+	}
+	if len(days) == 0 {
+		return s.ledger.MarkUsageLate(ctx, *out, s.now(), func(context.Context) ([]time.Time, error) { return nil, nil })
+	}
+	for _, day := range slices.SortedFunc(maps.Keys(days), time.Time.Compare) {
+		err := s.ledger.MarkUsageLate(ctx, *out, s.now(), func(ctx context.Context) (hours []time.Time, err error) {
+			still, err := s.compare(ctx, out, day, earlier(day.Add(DayLength), end))
+			for _, i := range still {
+				hours = append(hours, i.Start)
+			}
+			return slices.Compact(slices.SortedFunc(slices.Values(hours), time.Time.Compare)), err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare returns the rollups from one time to another, both midnight or the end of what is rolled up, that differ
+// from the recorded attendance. It leaves out the hours for which retention may have deleted rooms, and makes
+// out.KeptUntil at least their end.
+func (s *Service) compare(ctx context.Context, out *Rebuilt, from, to time.Time) (wrong []Interval, err error) {
+	var keptUntil time.Time
+	for day := from.Add(-meetingReach); day.Before(to); day = day.Add(DayLength) {
+		differ, incomplete, err := s.compareDay(ctx, out.OrganizationID, day, earlier(day.Add(DayLength), to))
+		if err != nil {
+			return nil, err
+		}
+		if !incomplete.IsZero() {
+			keptUntil = incomplete.Add(time.Hour + meetingReach)
+		}
+		wrong = append(wrong, differ...)
+	}
+	if keptUntil.After(from) {
+		out.KeptUntil = later(out.KeptUntil, keptUntil)
+	}
+	return slices.DeleteFunc(wrong, func(i Interval) bool { return i.Start.Before(later(from, keptUntil)) }), nil
 }
 
 // compareDay returns the rollups of a part of a day that differ from the recorded attendance,
