@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -165,6 +166,53 @@ func TestDrill_ActsOnNothing(t *testing.T) {
 			})
 			testkit.Eventually(t, "the real service sends the webhook", func() bool { return received.Load() > 0 })
 		})
+	}
+}
+
+// A drill whose PostgreSQL server stops in the middle does not blame the backup.
+func TestDrill_ServerStops(t *testing.T) {
+	server := storetest.NewPostgresServer(t)
+	storage := config.Storage{DataDir: t.TempDir(), DatabaseURL: seal.Secret(server.NewDatabase(t))}
+	url, _ := hookReceiver(t)
+	file := backupWithPendingWebhook(t, storage, url)
+	real, err := exec.LookPath("pg_restore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The drill has created its database when pg_restore begins, and the server stops then.
+	dir := t.TempDir()
+	script := fmt.Sprintf(`#!/bin/sh
+case $1 in --version) exec %[1]s --version;; esac
+touch %[2]s/begun
+while [ ! -e %[2]s/stopped ]; do sleep 0.01; done
+exec %[1]s "$@"
+`, real, dir)
+	if err := os.WriteFile(filepath.Join(dir, "pg_restore"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+path)
+	done := make(chan error, 1)
+	go func() {
+		_, err := Drill(t.Context(), storage, file)
+		done <- err
+	}()
+	testkit.Eventually(t, "pg_restore begins", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "begun"))
+		return err == nil
+	})
+	server.Stop(t)
+	if err := os.WriteFile(filepath.Join(dir, "stopped"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, ErrNotVerified) ||
+		!strings.Contains(err.Error(), "because the PostgreSQL server did not answer") {
+		t.Errorf("with a server that stops: got %v, want that the backup was not verified, and why", err)
+	}
+	server.Start(t)
+	t.Setenv("PATH", path)
+	if _, err := Drill(t.Context(), storage, file); err != nil {
+		t.Errorf("after the server was started again: got %v, want a backup that works", err)
 	}
 }
 

@@ -135,10 +135,26 @@ func IsDiskFull(err error) bool {
 	return ok && (lite.Code() == sqlite3.SQLITE_FULL || lite.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
 }
 
+// These errors are what a program of PostgreSQL says about the server.
+var (
+	errServerDiskFull = errors.New("the disk of the PostgreSQL server is full")
+	errConnectionLost = errors.New("the PostgreSQL server does not answer")
+)
+
 // IsServerDiskFull reports whether err says that the disk of the PostgreSQL server is full.
 func IsServerDiskFull(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && pg.Code == "53100"
+	return ok && pg.Code == "53100" || errors.Is(err, errServerDiskFull)
+}
+
+// IsConnectionLost reports whether err says that the PostgreSQL server cannot be reached, or has ended a connection.
+func IsConnectionLost(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (strings.HasPrefix(pg.Code, "08") ||
+		strings.HasPrefix(pg.Code, "57P")) { // connection, operator intervention but a canceled query
+		return true
+	}
+	return errors.Is(err, errConnectionLost) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.As(err, new(*pgconn.ConnectError)) || errors.As(err, new(*net.OpError))
 }
 
 // writeFailureTTL is the time for which RecentWriteError reports a failure. It is

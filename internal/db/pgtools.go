@@ -114,7 +114,7 @@ func checkToolVersion(ctx context.Context, program string, server int) error {
 	return nil
 }
 
-// ToolError is the error that a program of PostgreSQL is missing or too old.
+// ToolError is the error that a program of PostgreSQL is missing, too old, or was killed.
 type ToolError struct{ message string }
 
 // Error implements error.
@@ -161,7 +161,7 @@ func reachedAddress(ctx context.Context, conn *pgx.Conn) serverAddress {
 func runPostgresTool(ctx context.Context, config *pgx.ConnConfig, address serverAddress, program string,
 	args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(os.Environ(), toolEnvironment(config, address)...)
+	cmd.Env = append(append(os.Environ(), toolEnvironment(config, address)...), "LC_ALL=C") // see toolFailure
 	cmd.SysProcAttr = killedWithParent()
 	// The kernel kills the child when the thread that started it ends.
 	runtime.LockOSThread()
@@ -169,10 +169,31 @@ func runPostgresTool(ctx context.Context, config *pgx.ConnConfig, address server
 	var printed bytes.Buffer
 	cmd.Stderr = &printed
 	if err := cmd.Run(); err != nil {
-		text := strings.TrimSpace(printed.String())
-		return fmt.Errorf("%s: %w: %s", program, err, text[:min(len(text), 1000)])
+		return toolFailure(program, err, strings.TrimSpace(printed.String()))
 	}
 	return nil
+}
+
+// connectionLost matches what the client programs of PostgreSQL print, in English, if they cannot reach the server or
+// lose the connection.
+var connectionLost = regexp.MustCompile(`connection to server .*failed|server closed the connection unexpectedly|` +
+	`no connection to the server|terminating connection|the database system is |` +
+	`could not (receive data from|send data to) server|SSL (SYSCALL )?error|lost synchronization with server`)
+
+// toolFailure returns the error of a program of PostgreSQL that has ended with err. It recognizes what IsServerDiskFull
+// and IsConnectionLost report by the text, because the program prints no code.
+func toolFailure(program string, err error, printed string) error {
+	exit, ended := errors.AsType[*exec.ExitError](err)
+	failure := fmt.Errorf("%s: %w: %s", program, err, printed[:min(len(printed), 1000)])
+	switch {
+	case ended && exit.ExitCode() < 0: // for example by the kernel, which is out of memory
+		return &ToolError{failure.Error()}
+	case strings.Contains(printed, "ERROR:") && strings.Contains(printed, "No space left on device"):
+		return fmt.Errorf("%w: %w", errServerDiskFull, failure)
+	case connectionLost.MatchString(printed):
+		return fmt.Errorf("%w: %w", errConnectionLost, failure)
+	}
+	return failure
 }
 
 // tlsVariables are the variables of libpq for the parameters of a URL that pgx does not

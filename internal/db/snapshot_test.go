@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -65,6 +66,49 @@ func TestSnapshot_PostgresTools(t *testing.T) {
 	err = db.RestorePostgres(t.Context(), d.URL, "missing")
 	if err == nil || !strings.Contains(err.Error(), "pg_restore has version 9: install the client programs") {
 		t.Errorf("with an old pg_restore: got %v, want the remedy", err)
+	}
+}
+
+// What pg_restore prints if the server has no space or ends the connection says so about the server. The texts are
+// those of PostgreSQL 17.
+func TestRestorePostgres_ServerFails(t *testing.T) {
+	url := storetest.Postgres(t)
+	for name, c := range map[string]struct {
+		script     string
+		full, lost bool
+		tool       bool // a ToolError
+	}{
+		"disk full while rows are copied": {script: `echo 'pg_restore: error: COPY failed for table "events": ERROR:  ` +
+			`could not extend file "base/16384/16500": No space left on device' >&2; exit 1`, full: true},
+		"disk full while an index is built": {script: `echo 'pg_restore: error: could not execute query: ERROR:  ` +
+			`could not write to file "base/pgsql_tmp/t1": No space left on device' >&2; exit 1`, full: true},
+		"stopped": {script: `echo 'pg_restore: error: could not execute query: FATAL:  terminating connection due to ` +
+			`administrator command' >&2; exit 1`, lost: true},
+		"crashed": {script: `echo 'pg_restore: error: could not execute query: server closed the connection ` +
+			`unexpectedly' >&2; exit 1`, lost: true},
+		"gone": {script: `echo 'pg_restore: error: connection to server at "127.0.0.1", port 5432 failed: Connection ` +
+			`refused' >&2; exit 1`, lost: true},
+		"starting": {script: `echo 'pg_restore: error: connection to server at "127.0.0.1", port 5432 failed: FATAL:  ` +
+			`the database system is starting up' >&2; exit 1`, lost: true},
+		"killed":            {script: `kill -9 $$`, tool: true},
+		"faulty statement":  {script: `echo 'pg_restore: error: could not execute query: ERROR:  syntax error' >&2; exit 1`},
+		"local disk full":   {script: `echo 'pg_restore: error: could not write: No space left on device' >&2; exit 1`},
+		"truncated archive": {script: `echo 'pg_restore: error: could not read from input file: end of file' >&2; exit 1`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			script := "#!/bin/sh\ncase $1 in --version) echo 'pg_restore (PostgreSQL) 99.1'; exit;; esac\n" + c.script + "\n"
+			if err := os.WriteFile(filepath.Join(dir, "pg_restore"), []byte(script), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", dir)
+			err := db.RestorePostgres(t.Context(), url, "backup")
+			tool := errors.As(err, new(*db.ToolError))
+			if err == nil || db.IsServerDiskFull(err) != c.full || db.IsConnectionLost(err) != c.lost || tool != c.tool {
+				t.Errorf("got %v with disk full %t, connection lost %t, tool error %t, want %t, %t, %t", err,
+					db.IsServerDiskFull(err), db.IsConnectionLost(err), tool, c.full, c.lost, c.tool)
+			}
+		})
 	}
 }
 
