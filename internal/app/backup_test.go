@@ -126,6 +126,9 @@ func TestBackup_RoundTrip(t *testing.T) {
 			if err != nil || restored.KeyFingerprint != m.KeyFingerprint {
 				t.Fatalf("restore: got %+v, error %v, want the key fingerprint %s", restored, err, m.KeyFingerprint)
 			}
+			if name == backup.Postgres {
+				requireStatistics(t, storage.DatabaseURL.Reveal())
+			}
 			for name, mode := range fileModes(t, storage.DataDir) {
 				if mode != 0o600 {
 					t.Errorf("mode of %s: got %04o, want 0600", name, mode)

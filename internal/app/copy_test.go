@@ -47,6 +47,7 @@ func TestCopy_ServiceStartsOnIt(t *testing.T) {
 	if err != nil || counts["rooms"] != 1 || counts["api_keys"] != 1 {
 		t.Fatalf("got %v, %v, want one room and one key", counts, err)
 	}
+	requireStatistics(t, url)
 	if _, err := instance.OpenStore(t.Context(), s.cfg); err == nil || !strings.Contains(err.Error(), "--data-dir: ") ||
 		!strings.Contains(err.Error(), "no --database-url is set") {
 		t.Errorf("open the old database: got %v, want that the directory belongs to the copy", err)
@@ -175,6 +176,21 @@ func blockDatabaseID(t *testing.T, dataDir string) (unblock func()) {
 		if err := os.RemoveAll(blocked); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// requireStatistics fails unless PostgreSQL has statistics of every table of a database.
+func requireStatistics(t *testing.T, url string) {
+	t.Helper()
+	raw := storetest.Database{URL: url}.Raw(t)
+	defer func() { _ = raw.Close() }()
+	var columns int
+	var without string
+	err := raw.QueryRow(`SELECT (SELECT count(*) FROM pg_stats WHERE schemaname = 'public' AND tablename = 'rooms'),
+		coalesce(string_agg(relname, ', '), '') FROM pg_class
+		WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND reltuples < 0`).Scan(&columns, &without)
+	if err != nil || columns == 0 || without != "" {
+		t.Errorf("statistics: got %d columns of rooms, tables without: %q, %v, want those of all tables", columns, without, err)
 	}
 }
 

@@ -61,6 +61,10 @@ func ExecPostgres(ctx context.Context, url, statement string) error {
 	return err
 }
 
+// AnalyzePostgres collects the statistics of the PostgreSQL database at url, from which the server plans queries. A
+// database that has just been filled has none, and the server collects them by itself only after a while.
+func AnalyzePostgres(ctx context.Context, url string) error { return ExecPostgres(ctx, url, "ANALYZE") }
+
 // CreateTemporaryPostgres creates an empty database on the server of url and returns its
 // URL. drop deletes it, also while it is in use.
 func CreateTemporaryPostgres(ctx context.Context, serverURL string) (tempURL string, drop func() error, err error) {

@@ -85,7 +85,16 @@ func copyDatabase(ctx context.Context, storage config.Storage, url string) (map[
 		return counts, fmt.Errorf("the copy is complete, but %s could not be written: write %s into it, or empty the target "+
 			"and run the command again: %w", owner.file(), copyID, err)
 	}
+	if err := db.AnalyzePostgres(ctx, url); err != nil {
+		return counts, fmt.Errorf("the copy is complete, but %w", noStatistics("--to", err))
+	}
 	return counts, nil
+}
+
+// noStatistics is the error for a complete database that PostgreSQL could not analyze.
+func noStatistics(flag string, err error) error {
+	return fmt.Errorf("its queries may be slow, because PostgreSQL has no statistics of its tables: run ANALYZE in the "+
+		"database of %s: %w", flag, err)
 }
 
 // checkKnownSchema returns an error if a newer program has changed the database. A server can run on

@@ -71,7 +71,13 @@ func restoreInto(ctx context.Context, storage config.Storage, file string, m bac
 	if err != nil {
 		return err
 	}
-	return owner.commit()
+	if err := owner.commit(); err != nil || storage.DatabaseURL == "" {
+		return err
+	}
+	if err := db.AnalyzePostgres(ctx, storage.DatabaseURL.Reveal()); err != nil {
+		return fmt.Errorf("the restore is complete, but %w", noStatistics("--database-url", err))
+	}
+	return nil
 }
 
 // restoreSQLite completes the database in a directory of its own and then moves it into the data
