@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
@@ -108,8 +109,8 @@ func TestFullDisk_Restore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	fillDisk(t, 1<<15)
 	storage := config.Storage{DataDir: dir, MasterKey: seal.Secret(key.Reveal())}
-	if _, err := instance.Restore(t.Context(), storage, file); err == nil {
-		t.Error("restore on a full disk: got no error, want one")
+	if _, err := instance.Restore(t.Context(), storage, file); !errors.Is(err, syscall.EFBIG) {
+		t.Errorf("restore on a full disk: got %v, want %v", err, syscall.EFBIG)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("after a restore on a full disk: got %v and %v, want no directory", err, fileModes(t, dir))

@@ -17,15 +17,20 @@ import (
 // may run on either database.
 func Copy(ctx context.Context, storage config.Storage, url string) (map[string]int64, error) {
 	counts, err := copyDatabase(ctx, storage, url)
+	return counts, explainFullDisk(err, "--to", storage.DataDir)
+}
+
+// explainFullDisk adds the remedy to an error that says that a disk is full: that of the server of a flag, or that of
+// the data directory.
+func explainFullDisk(err error, server, dataDir string) error {
 	switch {
 	case db.IsServerDiskFull(err):
-		err = fmt.Errorf("--to: the disk of the PostgreSQL server is full: free some space on it and run the command "+
-			"again: %w", err)
+		return fmt.Errorf("%s: the disk of the PostgreSQL server is full: free some space on it and run the command "+
+			"again: %w", server, err)
 	case db.IsDiskFull(err):
-		err = fmt.Errorf("--data-dir: the disk of %s is full: free some space and run the command again: %w",
-			storage.DataDir, err)
+		return fmt.Errorf("--data-dir: the disk of %s is full: free some space and run the command again: %w", dataDir, err)
 	}
-	return counts, err
+	return err
 }
 
 func copyDatabase(ctx context.Context, storage config.Storage, url string) (map[string]int64, error) {
@@ -79,7 +84,7 @@ func copyDatabase(ctx context.Context, storage config.Storage, url string) (map[
 			After: audit.Fields{"database_id": copyID}})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("--to: %w", err)
+		return nil, fmt.Errorf("--to: %w%s", err, emptyTables(ctx, url))
 	}
 	if err := owner.commit(); err != nil {
 		return counts, fmt.Errorf("the copy is complete, but %s could not be written: write %s into it, or empty the target "+
@@ -89,6 +94,16 @@ func copyDatabase(ctx context.Context, storage config.Storage, url string) (map[
 		return counts, fmt.Errorf("the copy is complete, but %w", noStatistics("--to", err))
 	}
 	return counts, nil
+}
+
+// emptyTables returns the end of an error that says what a copy that failed has left in its target, if anything.
+func emptyTables(ctx context.Context, url string) string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unmarkTimeout)
+	defer cancel()
+	if has, err := store.HasTables(ctx, url, ""); err != nil || !has || store.CheckCopyTarget(ctx, url) != nil {
+		return ""
+	}
+	return ". The target has tables without rows now, which the command uses when it is run again"
 }
 
 // noStatistics is the error for a complete database that PostgreSQL could not analyze.

@@ -19,7 +19,7 @@ import (
 // restoringSuffix ends the names of the files of an incomplete restore.
 const restoringSuffix = ".restoring"
 
-// unmarkTimeout bounds the end of a restore into PostgreSQL.
+// unmarkTimeout bounds the end of a restore or a copy into PostgreSQL.
 const unmarkTimeout = time.Minute
 
 // Restore restores a backup file into a data directory, or into the PostgreSQL database of
@@ -53,7 +53,7 @@ func Restore(ctx context.Context, storage config.Storage, file string) (backup.M
 		_ = os.Remove(filepath.Join(storage.DataDir, lockFile))
 		_ = os.Remove(storage.DataDir) // fails if it is not empty
 	}
-	return m, err
+	return m, explainFullDisk(err, "--database-url (PARLEY_DATABASE_URL)", storage.DataDir)
 }
 
 // restoreInto restores into an empty target and makes the data directory belong to it.

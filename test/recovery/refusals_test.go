@@ -1,0 +1,197 @@
+// Package recovery tests what the commands for backups and copies refuse, with the real program.
+package recovery
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"parley/internal/backup"
+	"parley/internal/seal"
+	"parley/internal/store/storetest"
+	"parley/test/parleytest"
+)
+
+func TestMain(m *testing.M) { parleytest.Main(m) }
+
+// readFiles returns the contents of all files below a directory by their paths, without the lock, which names the last
+// process.
+func readFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Name() == "parley.lock" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files[path] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// writeFile writes a private file into a new directory and returns its path.
+func writeFile(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// cut returns the first two thirds of a file.
+func cut(t *testing.T, file string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw[:len(raw)*2/3]
+}
+
+// ofNewerSchema returns a file with a backup that says that a newer program has written it.
+func ofNewerSchema(t *testing.T, file string) string {
+	t.Helper()
+	m, err := backup.Check(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Schema = 9999
+	database := filepath.Join(t.TempDir(), "parley.db")
+	if err := backup.Extract(file, database); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := backup.NewArchive(t.Context(), m, f, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := filepath.Join(t.TempDir(), "newer.tar")
+	err = backup.WriteFile(newer, func(w io.Writer) error { return archive.Write(context.WithoutCancel(t.Context()), w) })
+	if err = errors.Join(err, archive.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return newer
+}
+
+// copyOf returns a new directory with private copies of the files of another one.
+func copyOf(t *testing.T, dir string) string {
+	t.Helper()
+	clone := t.TempDir()
+	for path, content := range readFiles(t, dir) {
+		if err := os.WriteFile(filepath.Join(clone, filepath.Base(path)), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return clone
+}
+
+// With a wrong key, a truncated file or a newer schema, parley restore, backup verify and copy exit with status 1, say
+// what is wrong in one line, and change nothing.
+func TestCommands_Refusals(t *testing.T) {
+	dataDir := t.TempDir()
+	s := parleytest.Start(t, parleytest.Options{DataDir: dataDir, Args: []string{"--no-supervise"}})
+	file := filepath.Join(t.TempDir(), "b.tar")
+	if out, err := parleytest.Command(nil, "backup", file, "--data-dir", dataDir).CombinedOutput(); err != nil {
+		t.Fatalf("backup: %v %s", err, out)
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatalf("stop: %v\n%s", err, s.Log)
+	}
+	key := filepath.Join(dataDir, "master.key")
+	wrongKey := writeFile(t, "wrong.key", []byte(seal.NewKey().Reveal()+"\n"))
+	truncated, newer := writeFile(t, "cut.tar", cut(t, file)), ofNewerSchema(t, file)
+	newerSource, cutSource := copyOf(t, dataDir), copyOf(t, dataDir)
+	raw := storetest.Database{Dir: newerSource}.Raw(t)
+	_, err := raw.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)`)
+	if err = errors.Join(err, raw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	database := filepath.Join(cutSource, "parley.db")
+	if err := os.WriteFile(database, cut(t, database), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	const newerSchema = "version 9999 of the schema, written by a newer Parley"
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"restore with a wrong key", []string{"restore", file, "--data-dir", "NEW", "--master-key-file", wrongKey},
+			"the key in " + wrongKey + " has the fingerprint "},
+		{"restore of a truncated file", []string{"restore", truncated, "--data-dir", "NEW", "--master-key-file", key},
+			truncated + ": the backup is not complete: the file ends too early"},
+		{"restore of a newer schema", []string{"restore", newer, "--data-dir", "NEW", "--master-key-file", key}, newerSchema},
+		{"drill with a wrong key", []string{"backup", "verify", file, "--data-dir", dataDir, "--master-key-file", wrongKey},
+			"the backup was not verified: the backup needs the master key with the fingerprint "},
+		{"drill of a truncated file", []string{"backup", "verify", truncated, "--data-dir", dataDir},
+			"the backup does not work: " + truncated + ": the backup is not complete: the file ends too early"},
+		{"drill of a newer schema", []string{"backup", "verify", newer, "--data-dir", dataDir}, newerSchema},
+		{"copy with a wrong key", []string{"copy", "--data-dir", dataDir, "--master-key-file", wrongKey},
+			"the master key does not fit this database"},
+		{"copy of a truncated database", []string{"copy", "--data-dir", cutSource}, "database disk image is malformed"},
+		{"copy of a newer schema", []string{"copy", "--data-dir", newerSource}, newerSchema},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			parent, temporary := t.TempDir(), t.TempDir()
+			for i := range c.args {
+				c.args[i] = strings.Replace(c.args[i], "NEW", filepath.Join(parent, "new"), 1)
+			}
+			url := ""
+			if c.args[0] == "copy" {
+				url = storetest.Postgres(t)
+				c.args = append(c.args, "--to", url)
+			}
+			dirs := []string{dataDir, newerSource, cutSource, parent, temporary}
+			var before []map[string]string
+			for _, dir := range dirs {
+				before = append(before, readFiles(t, dir))
+			}
+			var stderr strings.Builder
+			command := parleytest.Command([]string{"TMPDIR=" + temporary}, c.args...)
+			command.Stderr = &stderr
+			err := command.Run()
+			exit, _ := errors.AsType[*exec.ExitError](err)
+			if exit == nil || exit.ExitCode() != 1 {
+				t.Errorf("exit: got %v, want status 1", err)
+			}
+			said := stderr.String()
+			if !strings.HasPrefix(said, "parley: ") || !strings.Contains(said, c.want) || strings.Count(said, "\n") != 1 {
+				t.Errorf("standard error: got %q, want one line with %q", said, c.want)
+			}
+			for i, dir := range dirs {
+				if after := readFiles(t, dir); !maps.Equal(after, before[i]) {
+					t.Errorf("%s: got the files %v, or other contents, want %v as before", dir,
+						slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before[i])))
+				}
+			}
+			if url == "" {
+				return
+			}
+			tables := 0
+			err = storetest.Database{URL: url}.Raw(t).QueryRow(
+				`SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables)
+			if err != nil || tables != 0 {
+				t.Errorf("target of the copy: got %d tables, %v, want none", tables, err)
+			}
+		})
+	}
+	if out, err := parleytest.Command(nil, "backup", "verify", file, "--data-dir", dataDir).CombinedOutput(); err != nil {
+		t.Errorf("drill of the backup itself: got %v %s, want none", err, out)
+	}
+}
