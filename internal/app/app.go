@@ -82,6 +82,7 @@ type App struct {
 	metrics      *metrics.Metrics
 	baseURL      string
 	handler      http.Handler
+	local        http.Handler          // of the local socket
 	failures     manage.FailureLimiter // nil without rate limits
 	refusals     *refusal.Recorder
 	connections  *connlimit.Limits  // set by wire
@@ -327,6 +328,7 @@ func (a *App) wire(ctx context.Context) error {
 		management.Calls, management.APIs = a.callStats.requestLog, a.callStats.apis
 	}
 	management.Overviews = a.newOverview(now)
+	a.local = manage.NewLocalHandler(management.Overviews)
 	a.handler = a.routes(routeHandlers{
 		versions: versions,
 		join: join.NewHandler(a.rooms.Joining, a.rooms.Moderation, a.checks, a.projects, limits.joinLimits(), a.refusals,
@@ -391,6 +393,11 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		metrics := a.server(httpx.ReadOnly(a.withLive(a.metricsHandler())))
 		metrics.WriteTimeout = connlimit.WriteTimeout // because its listener sets none
 		servers, listeners = append(servers, metrics), append(listeners, a.MetricsListener)
+	}
+	if l := a.listenLocal(); l != nil {
+		local := a.server(a.local)
+		local.WriteTimeout = connlimit.WriteTimeout
+		servers, listeners = append(servers, local), append(listeners, l)
 	}
 	failed := make(chan error, len(servers)+1)
 	if a.edge != nil {

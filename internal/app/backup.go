@@ -126,6 +126,7 @@ type scheduledBackups struct {
 	now      func() time.Time
 	log      *slog.Logger
 	newest   atomic.Pointer[time.Time] // nil before the first check of the directory
+	failure  atomic.Pointer[error]     // of the last attempt; nil before the first
 	waiting  bool                      // the last check found another backup in progress
 	failures prometheus.Counter
 }
@@ -179,6 +180,14 @@ func (s *scheduledBackups) overdue() bool {
 	return s.age() > (s.schedule.Every + min(s.schedule.Every, time.Hour)).Seconds()
 }
 
+// lastError returns why the last attempt failed, or nil.
+func (s *scheduledBackups) lastError() error {
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // run makes due backups until ctx ends.
 func (s *scheduledBackups) run(ctx context.Context) {
 	for {
@@ -196,6 +205,7 @@ func (s *scheduledBackups) runDue(ctx context.Context) (wait time.Duration) {
 	began := s.now()
 	result, err := s.schedule.RunDue(ctx, began)
 	s.newest.Store(&result.Newest)
+	s.failure.Store(&err)
 	if result.File != "" {
 		s.log.Info("backup made", "file", result.File, "deleted", len(result.Deleted),
 			"duration", s.now().Sub(began).Round(time.Millisecond))

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -232,6 +234,46 @@ func TestScheduledBackups_RunningService(t *testing.T) {
 	}
 	if !s.log.HasLine("backup made", "file="+made[0]) {
 		t.Errorf("log: got no line \"backup made\" with the file %s, want one in:\n%s", made[0], s.log)
+	}
+}
+
+// The finding about backups that are overdue has the error of the last attempt, and what to change.
+func TestScheduledBackups_FindingHasCause(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var failure error
+	s := newScheduledBackups(backup.Schedule{Dir: dir, Every: time.Hour,
+		Create: func(context.Context) (*backup.Archive, error) { return nil, failure }},
+		time.Now, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	a := &App{cfg: config.Config{BackupDir: dir, BackupEvery: config.Duration(6 * time.Hour)}, scheduled: s}
+	a.cfg.DataDir = "/data"
+	for _, c := range []struct {
+		name               string
+		cause              error
+		text, action, gone string
+	}{
+		{"full disk", fmt.Errorf("copy the database: %w", syscall.ENOSPC), "no space left on device.",
+			"Free space on the disks of " + dir + " and /data, or enlarge them.", ""},
+		{"permission", fs.ErrPermission, "permission denied.", "Let the user of the server write to " + dir + ".", ""},
+		{"with a message", &fault.Error{Kind: fault.Unavailable, Message: "not made: no space left on device",
+			Err: syscall.ENOSPC}, "6h: not made: no space left on device.",
+			"Free space on the disks of " + dir + " and /data, or enlarge them.", ""},
+		{"another cause", errors.New("the moon is full"), ": the moon is full.",
+			"Remove the cause. To have a backup until then, make one in another place.", ""},
+		{"no directory", nil, "no such file or directory.",
+			"Mount the disk of " + dir + ", or create the directory for the user of the server.", dir},
+	} {
+		failure = c.cause
+		if c.gone != "" {
+			if err := os.RemoveAll(c.gone); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.runDue(t.Context())
+		f := a.backupFinding(s.lastError())
+		if !s.overdue() || !strings.HasSuffix(f.Text, c.text) || f.Action != c.action {
+			t.Errorf("%s: got the finding %+v, want one that ends with %q, and the action %q", c.name, f, c.text, c.action)
+		}
 	}
 }
 

@@ -8,12 +8,15 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"parley/internal/config"
 	"parley/internal/instance"
+	"parley/internal/overview"
 	"parley/internal/requestlog"
 	"parley/internal/seal"
 	"parley/internal/testkit"
@@ -74,6 +77,16 @@ func TestFullDisk_Health(t *testing.T) {
 			Calls: []requestlog.NumberedCall{{N: n, Call: large}}}}) // until a file reaches the limit
 		return reports(503, "read_only")
 	})
+	i := -1
+	var found []overview.Finding
+	testkit.Eventually(t, "a finding about the database", func() bool {
+		found = s.app.healthFindings(t.Context(), time.Now())
+		i = slices.IndexFunc(found, func(f overview.Finding) bool { return f.ID == "database_read_only" })
+		return i >= 0
+	})
+	if f := found[i]; !strings.Contains(f.Text, "create rooms: ") || !strings.Contains(f.Action, s.cfg.DataDir) {
+		t.Errorf("got the finding %+v, want the cause, and the directory in what to change", f)
+	}
 }
 
 func TestFullDisk_Backup(t *testing.T) {

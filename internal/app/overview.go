@@ -2,11 +2,16 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 	"time"
 
 	"parley/internal/config"
+	"parley/internal/db"
 	"parley/internal/doctor"
+	"parley/internal/fault"
 	"parley/internal/overview"
 )
 
@@ -51,12 +56,13 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 		found = append(found, overview.Finding{ID: id, Level: level, Text: text, Action: action})
 	}
 	if report["database"] == "read_only" {
-		add("database_read_only", overview.Error, "The database accepts no writes, so nobody can join or create rooms.",
-			"Look for the cause in the log of the node, usually a full disk or a database that is a standby, and remove it.")
+		err := a.db.RecentWriteError()
+		add("database_read_only", overview.Error, withCause("The database accepts no writes, so nobody can join or create "+
+			"rooms", err), a.writeRemedy(err))
 	}
 	if report["media"] != "ok" {
-		add("media_unavailable", overview.Error, "The media engine of this node does not work.",
-			"Look for the cause in the log of the node. If it does not recover, restart the node.")
+		add("media_unavailable", overview.Error, withCause("The media engine of this node does not work",
+			a.engine.Healthy()), "Restart the node, and report it with the lines of its log.")
 	}
 	if report["redis"] == "unavailable" {
 		add("redis_unavailable", overview.Error,
@@ -80,17 +86,57 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 		}
 	}
 	if a.scheduled != nil && a.scheduled.overdue() {
-		found = append(found, overview.Finding{
-			ID:    "backup_overdue",
-			Level: overview.Warning,
-			Text: fmt.Sprintf("The newest backup in %s is older than the schedule, %s.", a.cfg.BackupDir,
-				a.cfg.BackupEvery),
-			Action: "Look for the error of the last backup in the log of the node, usually a full disk, or make a backup " +
-				"now.",
-			Commands: []string{"parley backup FILE"},
-		})
+		found = append(found, a.backupFinding(a.scheduled.lastError()))
 	}
 	return found
+}
+
+// withCause returns a sentence with its cause, if that is known.
+func withCause(text string, err error) string {
+	if err == nil {
+		return text + "."
+	}
+	cause := err.Error()
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Message != "" { // it has the cause, too
+		cause = f.Message
+	}
+	return text + ": " + strings.TrimRight(strings.Join(strings.Fields(cause), " "), ".") + "."
+}
+
+// writeRemedy says what to change if the database accepts no writes.
+func (a *App) writeRemedy(err error) string {
+	switch {
+	case db.IsDiskFull(err):
+		return fmt.Sprintf("Free space on the disk of %s, or enlarge it.", a.cfg.DataDir)
+	case db.IsServerDiskFull(err):
+		return "Free space on the disk of PostgreSQL, or enlarge it."
+	case a.cfg.DatabaseURL != "":
+		return "--database-url URL, of the primary of PostgreSQL, and repair its disk if that is the cause"
+	}
+	return fmt.Sprintf("Make the disk of %s writable, or repair it.", a.cfg.DataDir)
+}
+
+// backupFinding describes that no scheduled backup was made in time, with the error of the last attempt.
+func (a *App) backupFinding(err error) overview.Finding {
+	f := overview.Finding{
+		ID:    "backup_overdue",
+		Level: overview.Warning,
+		Text: withCause(fmt.Sprintf("The newest backup in %s is older than the schedule, %s", a.cfg.BackupDir,
+			a.cfg.BackupEvery), err),
+		Action:   "Remove the cause. To have a backup until then, make one in another place.",
+		Commands: []string{"parley backup FILE"},
+	}
+	switch {
+	case err == nil:
+		f.Action = "Let the server make a backup, which it does soon, or make one in another place."
+	case db.IsDiskFull(err):
+		f.Action = fmt.Sprintf("Free space on the disks of %s and %s, or enlarge them.", a.cfg.BackupDir, a.cfg.DataDir)
+	case errors.Is(err, fs.ErrNotExist):
+		f.Action = fmt.Sprintf("Mount the disk of %s, or create the directory for the user of the server.", a.cfg.BackupDir)
+	case errors.Is(err, fs.ErrPermission):
+		f.Action = fmt.Sprintf("Let the user of the server write to %s.", a.cfg.BackupDir)
+	}
+	return f
 }
 
 // overviewFindings returns findings of the doctor for parley status and the console.

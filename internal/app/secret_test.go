@@ -87,6 +87,9 @@ func (s *secretTracker) scan(when string) {
 		s.t.Fatal(err)
 	}
 	for _, e := range entries {
+		if !e.Type().IsRegular() { // the local socket
+			continue
+		}
 		raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, e.Name()))
 		if err != nil {
 			s.t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/internal/connlimit"
+	"parley/internal/instance"
 )
 
 // publicServers returns the servers of the public ports, with their listeners.
@@ -26,6 +27,20 @@ func (a *App) publicServers() (servers []*http.Server, listeners []net.Listener)
 		serve(a.connections.LimitConnections(a.HTTPListener), a.certificate.HTTPHandler(a.redirectToHTTPS()))
 	}
 	return servers, listeners
+}
+
+// listenLocal opens the socket through which commands on this machine ask this server, also while it has no
+// certificate. It returns nil if that fails, because the server works without it.
+func (a *App) listenLocal() net.Listener {
+	if a.isolated {
+		return nil
+	}
+	l, err := instance.ListenLocal(a.cfg.DataDir)
+	if err != nil {
+		a.log.Warn("open the local socket failed, parley doctor on this machine needs a management token", "error", err)
+		return nil
+	}
+	return l
 }
 
 // limitConnections sets the connection limits of the configuration.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"fmt"
@@ -159,39 +160,70 @@ func expiresSoon(leaf *x509.Certificate, now time.Time) bool {
 	return leaf.NotAfter.Sub(now) < min(certificateWarning, validity(leaf)/5)
 }
 
-// certificateFindings returns what is wrong with the certificates.
+// certificateFindings returns what is wrong with the certificates: why there is none, and what to change.
 func (a *App) certificateFindings(now time.Time) (found []overview.Finding) {
 	if a.certificate == nil {
 		return nil
 	}
-	action := "Look for \"obtain certificate failed\" in the logs of the nodes. The attribute remedy in the same line " +
-		"says what to do."
-	if a.cfg.TLSCertFile != "" {
-		action = "Correct or replace the files of --tls-cert-file and --tls-key-file. The node reads them again without a " +
-			"restart. On the node, parley doctor says what is wrong with them."
-	}
-	add := func(id string, level overview.Level, format string, arguments ...any) {
-		text := fmt.Sprintf(format, arguments...)
-		found = append(found, overview.Finding{ID: id, Level: level, Text: text, Action: action})
-	}
 	first, missing := a.certificate.Leaf()
-	switch {
-	case first == nil:
-		add("certificate_missing", overview.Error, "This node has no TLS certificate yet, so browsers cannot connect.")
+	for _, names := range a.sameFailure(missing) {
+		text := "This node has no TLS certificate yet, so browsers cannot connect"
+		if first != nil || len(names) < len(missing) {
+			text = fmt.Sprintf("This node has no TLS certificate yet for %s, so browsers cannot connect there",
+				strings.Join(names, ", "))
+		}
+		f := a.certificate.Failure(names[0])
+		if f.Cause != "" {
+			text += ": " + f.Cause
+		}
+		found = append(found, overview.Finding{
+			ID:    "certificate_missing",
+			Level: overview.Error,
+			Text:  text + ".",
+			Action: cmp.Or(f.Remedy, "Wait some seconds for the authority. If another node asks it, parley doctor there says "+
+				"why that fails."),
+		})
+	}
+	if first == nil || !expiresSoon(first, now) {
 		return found
-	case len(missing) > 0:
-		add("certificate_missing", overview.Error,
-			"This node has no TLS certificate yet for %s, so browsers cannot connect there.", strings.Join(missing, ", "))
 	}
+	expires := overview.Finding{ID: "certificate_expires", Level: overview.Warning}
 	at := first.NotAfter.UTC().Format(time.RFC3339)
-	switch {
-	case now.After(first.NotAfter):
-		add("certificate_expires", overview.Error, "The TLS certificate%s expired at %s, so browsers refuse the pages.",
-			ofName(first), at)
-	case expiresSoon(first, now):
-		add("certificate_expires", overview.Warning, "The TLS certificate%s expires at %s.", ofName(first), at)
+	expires.Text = fmt.Sprintf("The TLS certificate%s expires at %s", ofName(first), at)
+	if now.After(first.NotAfter) {
+		expires.Level = overview.Error
+		expires.Text = fmt.Sprintf("The TLS certificate%s expired at %s, so browsers refuse the pages", ofName(first), at)
 	}
-	return found
+	f := a.certificate.Failure(strings.Join(first.DNSNames, ","))
+	if f.Cause != "" {
+		expires.Text += ", and it could not be replaced: " + f.Cause
+	}
+	expires.Text += "."
+	switch {
+	case f.Remedy != "":
+		expires.Action = f.Remedy
+	case a.cfg.TLSCertFile != "":
+		expires.Action = fmt.Sprintf("Replace the files %s and %s. The node reads them again without a restart.",
+			a.cfg.TLSCertFile, a.cfg.TLSKeyFile)
+	default:
+		expires.Action = "Let the node run, because it renews the certificate. If another node does that, parley doctor " +
+			"there says why it fails."
+	}
+	return append(found, expires)
+}
+
+// sameFailure returns host names in groups that have the same failure.
+func (a *App) sameFailure(names []string) (groups [][]string) {
+	for _, name := range names {
+		i := slices.IndexFunc(groups, func(g []string) bool {
+			return a.certificate.Failure(g[0]) == a.certificate.Failure(name)
+		})
+		if i < 0 {
+			groups, i = append(groups, nil), len(groups)
+		}
+		groups[i] = append(groups[i], name)
+	}
+	return groups
 }
 
 // ofName says of which host name a certificate is, if it is of one only, like each of --tls-domain.

@@ -350,7 +350,15 @@ func TestTLS_CertificateFindings(t *testing.T) {
 	soon := "certificate_expires warning The TLS certificate of localhost expires at " + at + "."
 	over := "certificate_expires error The TLS certificate of localhost expired at " + at + ", so browsers refuse the " +
 		"pages."
-	www := []string{"www.example.org"}
+	www, two := []string{"www.example.org"}, []string{"www.example.org", "example.org"}
+	failure := certificate.Failure{Cause: "connection refused", Remedy: "Open TCP port 443."}
+	closed := func(names ...string) map[string]certificate.Failure {
+		failures := map[string]certificate.Failure{}
+		for _, name := range names {
+			failures[name] = failure
+		}
+		return failures
+	}
 	for _, c := range []struct {
 		name   string
 		source leafSource
@@ -364,13 +372,21 @@ func TestTLS_CertificateFindings(t *testing.T) {
 		{"one of two", leafSource{leaf: leaf, missing: www}, end.Add(-15 * day), []string{partly}},
 		{"one of two, 13 days before its end", leafSource{leaf: leaf, missing: www}, end.Add(-13 * day),
 			[]string{partly, soon}},
+		{"two, which fail for one reason", leafSource{missing: two, failures: closed("www.example.org", "example.org")}, end,
+			[]string{strings.Replace(none, ".", ": connection refused.", 1)}},
+		{"two, one of which fails", leafSource{missing: two, failures: closed("www.example.org")}, end,
+			[]string{strings.Replace(partly, "there.", "there: connection refused.", 1),
+				strings.Replace(partly, "www.", "", 1)}},
+		{"13 days before its end, after a failure", leafSource{leaf: leaf, failures: closed("localhost")}, end.Add(-13 * day),
+			[]string{strings.TrimSuffix(soon, ".") + ", and it could not be replaced: connection refused."}},
 	} {
 		a.certificate = c.source
 		var got []string
 		for _, f := range a.certificateFindings(c.now) {
 			got = append(got, fmt.Sprintf("%s %s %s", f.ID, f.Level, f.Text))
-			if f.Action == "" {
-				t.Errorf("%s: got no action of %s, want one", c.name, f.ID)
+			failed := strings.Contains(f.Text, failure.Cause)
+			if f.Action == "" || failed != (f.Action == failure.Remedy) {
+				t.Errorf("%s: got the action %q of %q, want that of its failure", c.name, f.Action, f.Text)
 			}
 		}
 		if !slices.Equal(got, c.want) {
@@ -379,11 +395,14 @@ func TestTLS_CertificateFindings(t *testing.T) {
 	}
 }
 
-// leafSource is a source with the certificate that expires first, and names that have none.
+// leafSource is a source with the certificate that expires first, names that have none, and why.
 type leafSource struct {
 	certificate.Source
-	leaf    *x509.Certificate
-	missing []string
+	leaf     *x509.Certificate
+	missing  []string
+	failures map[string]certificate.Failure
 }
+
+func (s leafSource) Failure(name string) certificate.Failure { return s.failures[name] }
 
 func (s leafSource) Leaf() (*x509.Certificate, []string) { return s.leaf, s.missing }

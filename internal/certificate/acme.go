@@ -28,6 +28,9 @@ const (
 	// database to release locks.
 	stopTimeout   = 3 * time.Second
 	unlockTimeout = time.Second
+
+	// directoryTimeout bounds the question for the name of the authority.
+	directoryTimeout = 10 * time.Second
 )
 
 // ACMEConfig is the configuration of ACME.
@@ -53,16 +56,28 @@ type ACMEConfig struct {
 // on the port of the service (RFC 8737), and also over HTTP if there is a listener for it.
 type ACME struct {
 	domains []string
+	client  *acme.Client // to ask the authority for its name
 	log     *slog.Logger
 	storage *storage
 	cache   *certmagic.Cache
 	magic   *certmagic.Config
 	issuer  *certmagic.ACMEIssuer
+
+	mu       sync.Mutex
+	failures map[string]Failure // of the last attempts, by domain
 }
 
 // NewACME returns an ACME that has no certificate before Run.
 func NewACME(c ACMEConfig) *ACME {
-	a := &ACME{domains: c.Domains, log: c.Log, storage: newStorage(c.Store, c.Now, c.Log)}
+	a := &ACME{
+		domains:  c.Domains,
+		log:      c.Log,
+		storage:  newStorage(c.Store, c.Now, c.Log),
+		failures: map[string]Failure{},
+		client: &acme.Client{Directory: c.CA, HTTPClient: &http.Client{
+			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: c.Roots}},
+		}},
+	}
 	silent := zap.NewNop() // the events of report are enough
 	a.cache = certmagic.NewCache(certmagic.CacheOptions{
 		GetConfigForCert:   func(certmagic.Certificate) (*certmagic.Config, error) { return a.magic, nil },
@@ -90,51 +105,93 @@ func NewACME(c ACMEConfig) *ACME {
 	return a
 }
 
-// report logs the events of certmagic that an operator needs.
-func (a *ACME) report(_ context.Context, event string, data map[string]any) error {
+// report logs the events of certmagic that an operator needs, and keeps the failures.
+func (a *ACME) report(ctx context.Context, event string, data map[string]any) error {
+	domain, _ := data["identifier"].(string)
 	switch event {
 	case "cert_obtained":
-		a.log.Info("certificate obtained", "domain", data["identifier"], "renewal", data["renewal"])
+		a.setFailure(domain, Failure{})
+		a.log.Info("certificate obtained", "domain", domain, "renewal", data["renewal"])
 	case "cert_failed":
 		err, _ := data["error"].(error)
 		if errors.Is(err, context.Canceled) { // the service stops
 			return nil
 		}
-		a.log.Error("obtain certificate failed, will retry", "domain", data["identifier"], "renewal", data["renewal"],
-			"remedy", remedy(err), "error", fmt.Sprint(err))
+		f := newFailure(cause(err), a.remedy(ctx, domain, err))
+		a.setFailure(domain, f)
+		a.log.Error("obtain certificate failed, will retry", "domain", domain, "renewal", data["renewal"],
+			"remedy", f.Remedy, "error", fmt.Sprint(err))
 	}
 	return nil
 }
 
+// setFailure keeps the failure of the last attempt for a domain, the zero value after a success.
+func (a *ACME) setFailure(domain string, f Failure) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failures[domain] = f
+}
+
+// Failure returns why this process got no certificate for a domain at its last attempt.
+func (a *ACME) Failure(domain string) Failure {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.failures[domain]
+}
+
+// cause returns the reason that the authority gave, or the error.
+func cause(err error) string {
+	var problem acme.Problem
+	if errors.As(err, &problem) && problem.Detail != "" {
+		return problem.Detail
+	}
+	return fmt.Sprint(err)
+}
+
 // remedy says what an operator can do about a failure of the authority.
-func remedy(err error) string {
+func (a *ACME) remedy(ctx context.Context, domain string, err error) string {
 	var problem acme.Problem
 	var invalid x509.CertificateInvalidError
 	switch {
 	case NotYetValid(err) != nil:
-		return "set the clock of this machine, which is behind: timedatectl set-ntp true"
+		return "Set the clock of this machine, which is behind: timedatectl set-ntp true"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "if the clock of this machine is ahead, set it: timedatectl set-ntp true; otherwise the certificate of the " +
-			"authority's own server has expired"
+		return "If the clock of this machine is ahead, set it: timedatectl set-ntp true. Otherwise the certificate of the " +
+			"authority's own server has expired."
 	case !errors.As(err, &problem):
-		return "if the error is about the connection, check that this machine reaches the authority of --acme-ca " +
-			"(PARLEY_ACME_CA), and --acme-ca-roots; a public authority issues no certificates for internal names"
+		return "Let this machine connect to " + a.client.Directory + " (--acme-ca), whose certificate it must trust " +
+			"(--acme-ca-roots). A public authority issues no certificates for internal names."
 	}
 	switch problem.Type {
-	case acme.ProblemTypeConnection, acme.ProblemTypeDNS, acme.ProblemTypeTLS, acme.ProblemTypeUnauthorized,
-		acme.ProblemTypeIncorrectResponse:
-		return "check that the host name of --tls-domain (PARLEY_TLS_DOMAIN) leads to this machine in the DNS, " +
-			"and that port 443 reaches it"
+	case acme.ProblemTypeConnection, acme.ProblemTypeTLS, acme.ProblemTypeUnauthorized, acme.ProblemTypeIncorrectResponse:
+		return fmt.Sprintf("Open TCP port 443 in the firewall, and point %s (--tls-domain) to this machine in the DNS, "+
+			"without a proxy that ends TLS.", domain)
+	case acme.ProblemTypeDNS:
+		return fmt.Sprintf("Add an A or AAAA record of %s (--tls-domain) with the public address of this machine.", domain)
 	case acme.ProblemTypeCAA:
-		return "allow this authority in the CAA record of the host name in the DNS"
+		return fmt.Sprintf("Add this record to the DNS: %s. CAA 0 issue %q", domain, a.caaName(ctx))
 	case acme.ProblemTypeRateLimited:
-		return "wait: the authority limits the certificates and failures of a host name"
+		return "Let the server run until the limit of the authority ends, because it tries again by itself."
 	case acme.ProblemTypeInvalidContact, acme.ProblemTypeUnsupportedContact:
-		return "correct --acme-email (PARLEY_ACME_EMAIL)"
+		return "Correct --acme-email (PARLEY_ACME_EMAIL)."
 	case acme.ProblemTypeExternalAccountRequired:
-		return "use another authority (--acme-ca): this one needs an account that was created elsewhere"
+		return "--acme-ca URL, of another authority: this one needs an account that was created elsewhere"
+	case acme.ProblemTypeRejectedIdentifier:
+		return fmt.Sprintf("--tls-domain NAME, with a public name in place of %s, or --acme-ca URL, of another authority",
+			domain)
 	}
-	return "read the reason of the authority"
+	return "Do what the reason of the authority says, or use another authority: --acme-ca URL"
+}
+
+// caaName returns the name of the authority in CAA records, such as letsencrypt.org.
+func (a *ACME) caaName(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, directoryTimeout)
+	defer cancel()
+	directory, err := a.client.GetDirectory(ctx)
+	if err != nil || directory.Meta == nil || len(directory.Meta.CAAIdentities) == 0 {
+		return "NAME, which the documentation of the authority has"
+	}
+	return directory.Meta.CAAIdentities[0]
 }
 
 // Run obtains the certificates, unless the store has them, and renews them until ctx ends. It

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mholt/acmez/v3/acme"
+
 	"parley/internal/fault"
 	"parley/internal/testkit"
 )
@@ -31,9 +33,9 @@ func TestRemedy_Clock(t *testing.T) {
 		certificate testkit.Certificate
 		want        string
 	}{
-		"behind":  {testkit.NewCertificateFrom(t, 1, time.Now().Add(time.Hour)), "set the clock of this machine, which is behind"},
-		"ahead":   {testkit.NewCertificateUntil(t, 1, time.Now().Add(-time.Hour)), "if the clock of this machine is ahead"},
-		"unknown": {testkit.NewCertificate(t, 1), "if the error is about the connection"},
+		"behind":  {testkit.NewCertificateFrom(t, 1, time.Now().Add(time.Hour)), "Set the clock of this machine, which is behind"},
+		"ahead":   {testkit.NewCertificateUntil(t, 1, time.Now().Add(-time.Hour)), "If the clock of this machine is ahead"},
+		"unknown": {testkit.NewCertificate(t, 1), "Let this machine connect to https://ca.example.test/directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +45,8 @@ func TestRemedy_Clock(t *testing.T) {
 			server.StartTLS()
 			defer server.Close()
 			_, err := http.Get(server.URL)
-			if got := remedy(err); !strings.HasPrefix(got, c.want) {
+			a := &ACME{client: &acme.Client{Directory: "https://ca.example.test/directory"}}
+			if got := a.remedy(t.Context(), "meet.example.test", err); !strings.HasPrefix(got, c.want) {
 				t.Errorf("%v: got the remedy %q, want %q", err, got, c.want)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -20,8 +21,29 @@ type Source interface {
 	Run(ctx context.Context)
 	// Leaf returns the certificate that expires first, or nil if there is none yet, and the host names that have none.
 	Leaf() (first *x509.Certificate, missing []string)
+	// Failure returns why the last attempt to get the certificate of a host name failed; the zero value if it did not
+	// fail, or was not made by this process.
+	Failure(name string) Failure
 	// HTTPHandler returns a handler for plain HTTP, which passes to next what is not for the source.
 	HTTPHandler(next http.Handler) http.Handler
+}
+
+// Failure is why there is no new certificate, for an operator.
+type Failure struct {
+	Cause  string // without a full stop
+	Remedy string // one line to change
+}
+
+// maxCause is the longest Cause in characters. A part of it is a text of the authority.
+const maxCause = 300
+
+// newFailure returns a Failure with a cause in one line.
+func newFailure(cause, remedy string) Failure {
+	cause = strings.TrimRight(strings.Join(strings.Fields(cause), " "), ".")
+	if runes := []rune(cause); len(runes) > maxCause {
+		cause = string(runes[:maxCause]) + "…"
+	}
+	return Failure{Cause: cause, Remedy: remedy}
 }
 
 // NotYetValid returns the certificate that was refused because its validity has not begun, or nil. The clock of this

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -27,8 +28,8 @@ var errNoCertificate = errors.New("no certificate yet")
 type Files struct {
 	certFile, keyFile, host string
 	log                     *slog.Logger
-	loaded                  atomic.Pointer[pair] // nil until the files can be used
-	failure                 string               // of the last Load; empty after a success
+	loaded                  atomic.Pointer[pair]  // nil until the files can be used
+	failure                 atomic.Pointer[error] // of the last Load; nil after a success
 }
 
 // pair is a certificate with its key, and the text of the files.
@@ -49,10 +50,9 @@ func (f *Files) Load() error {
 	p, err := f.read()
 	old := f.loaded.Load()
 	if err != nil {
-		if f.failure == err.Error() {
+		if before := f.failure.Swap(&err); before != nil && (*before).Error() == err.Error() {
 			return err
 		}
-		f.failure = err.Error()
 		if old == nil {
 			f.log.Error("load certificate failed, browsers cannot connect, will retry", "error", err)
 		} else {
@@ -60,7 +60,7 @@ func (f *Files) Load() error {
 		}
 		return err
 	}
-	f.failure = ""
+	f.failure.Store(nil)
 	if old != nil && bytes.Equal(p.certPEM, old.certPEM) && bytes.Equal(p.keyPEM, old.keyPEM) {
 		return nil
 	}
@@ -88,6 +88,20 @@ func (f *Files) read() (*pair, error) {
 			"and --tls-key-file (PARLEY_TLS_KEY_FILE) its key: %w", err)
 	}
 	return &p, nil
+}
+
+// Failure returns why the files could not be used when they were last read. They are of the only host.
+func (f *Files) Failure(string) Failure {
+	err := f.failure.Load()
+	switch {
+	case err == nil:
+		return Failure{}
+	case errors.Is(*err, fs.ErrNotExist):
+		return newFailure((*err).Error(), "Correct the path in --tls-cert-file or --tls-key-file, or create the file.")
+	case errors.Is(*err, fs.ErrPermission):
+		return newFailure((*err).Error(), "Let the user of the server read the files of --tls-cert-file and --tls-key-file.")
+	}
+	return newFailure((*err).Error(), "Set --tls-cert-file and --tls-key-file to a certificate and its key, both in PEM.")
 }
 
 // Run loads the files again when they change, until ctx ends. New connections get the new

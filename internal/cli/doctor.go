@@ -1,24 +1,29 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"strings"
 	"time"
 
 	"parley/internal/api/manage"
 	"parley/internal/config"
 	"parley/internal/doctor"
+	"parley/internal/instance"
 )
 
 type doctorCommand struct {
 	config.Config
 	Address string `arg:"" optional:"" placeholder:"URL" help:"URL of a server to check from this machine: https://meet.example.org, or the URL that --invite prints, which also checks media. Default: this machine and the settings."`
 	Invite  bool   `help:"Print a URL that checks media from another machine once, and wait for the result. It needs the running server."`
-	URL     string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the running server, for --invite and the connections of participants."`
-	Token   string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token, for --invite and the connections of participants."`
+	URL     string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the running server, for --invite, and for its own findings if it runs elsewhere."`
+	Token   string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token, for --invite, and for the findings of a server that runs elsewhere."`
 	JSON    bool   `name:"json" help:"JSON output."`
 	Strict  bool   `help:"Exit status 1 also for warnings."`
 }
@@ -53,7 +58,7 @@ func (c doctorCommand) Run(ctx context.Context, s *streams) (err error) {
 // fails reports whether a report has findings for which the exit status is 1.
 func (c doctorCommand) fails(report doctor.Report) bool {
 	worst := report.Worst()
-	return worst == doctor.Error || c.Strict && worst != ""
+	return worst == doctor.Error || c.Strict && worst == doctor.Warning
 }
 
 func (c doctorCommand) runRemote(ctx context.Context) (doctor.Report, error) {
@@ -64,35 +69,62 @@ func (c doctorCommand) runRemote(ctx context.Context) (doctor.Report, error) {
 	return doctor.RunRemote(ctx, baseURL, code)
 }
 
-// addFromServer adds what only the running server knows: how the media of real participants reaches it, and which of
-// its ports it cannot open.
+// addFromServer adds what the running server has found.
 func (c doctorCommand) addFromServer(ctx context.Context, report *doctor.Report) {
-	report.Checks = append(report.Checks, doctor.Result{Check: doctor.ParticipantsCheck})
-	participants := &report.Checks[len(report.Checks)-1]
-	m := c.manager()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	var overview manage.Overview
-	err := m.applyQuickstart()
-	if err == nil {
-		overview, err = callManagement[manage.Overview](ctx, m, "GET", "/overview", nil)
-	}
+	overview, err := c.overview(ctx)
 	if err != nil {
 		text, _, _ := strings.Cut(err.Error(), "\n")
-		participants.Unknown = "only the running server knows how their media arrives: " + text
+		report.SetServerUnknown("the running server cannot be asked: " + text)
 		return
 	}
+	var found []doctor.Finding
 	for _, f := range overview.Findings {
-		for i := range report.Checks {
-			if check := &report.Checks[i]; check.Check == doctor.CheckOfServer(f.Id) {
-				check.Findings = append(check.Findings,
-					doctor.Finding{ID: f.Id, Level: doctor.Level(f.Level), Text: f.Text, Change: f.Action})
-			}
+		change := f.Action
+		if f.Commands != nil {
+			change = strings.TrimSuffix(change, ".") + ": " + strings.Join(*f.Commands, "; ")
 		}
+		found = append(found, doctor.Finding{ID: f.Id, Level: doctor.Level(f.Level), Text: f.Text, Change: change})
 	}
 	t := overview.ConnectionTypes
-	participants.Detail = fmt.Sprintf("%s has %d in meetings now: %d over UDP, %d over TCP, %d over TURN", m.URL,
-		overview.Participants, t.Udp, t.Tcp, t.Turn)
+	report.AddFromServer(found, map[string]string{
+		doctor.ParticipantsCheck: fmt.Sprintf("%d are in meetings now: %d over UDP, %d over TCP, %d over TURN",
+			overview.Participants, t.Udp, t.Tcp, t.Turn),
+	})
+}
+
+// overview returns the overview of the server that runs on this machine, which needs no token, or otherwise of that at
+// a URL.
+func (c doctorCommand) overview(ctx context.Context) (manage.Overview, error) {
+	if c.URL == "" {
+		conn, err := instance.DialLocal(ctx, c.DataDir)
+		if err == nil {
+			return localOverview(ctx, conn)
+		}
+	}
+	return callManagement[manage.Overview](ctx, c.manager(), "GET", "/overview", nil)
+}
+
+// localOverview asks the server at the other end of a local connection.
+func localOverview(ctx context.Context, conn net.Conn) (overview manage.Overview, err error) {
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }}
+	defer transport.CloseIdleConnections()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://local/overview", nil)
+	if err != nil {
+		return overview, err
+	}
+	response, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		return overview, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		var body manage.Error
+		err = json.NewDecoder(response.Body).Decode(&body)
+		return overview, fmt.Errorf("status %d: %s", response.StatusCode, cmp.Or(body.Error.Message, fmt.Sprint(err)))
+	}
+	return overview, json.NewDecoder(response.Body).Decode(&overview)
 }
 
 // manager is the running server, for checks that need it.

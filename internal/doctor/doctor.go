@@ -18,6 +18,7 @@ type Level string
 const (
 	Error   Level = "error"   // people cannot meet, or secrets are exposed
 	Warning Level = "warning" // it works, and fails or is slow under load or later
+	Note    Level = "note"    // it works, but an operator should know about it
 )
 
 // Finding is something to change.
@@ -37,6 +38,8 @@ type Result struct {
 	Detail   string    `json:"detail,omitempty"`  // what is fine
 	Unknown  string    `json:"unknown,omitempty"` // why it cannot be decided here
 	Findings []Finding `json:"findings,omitempty"`
+
+	onlyServer bool // the running server decides it
 }
 
 // Report are the outcomes of all checks, in order.
@@ -46,12 +49,12 @@ type Report struct {
 
 // Worst returns the highest level of the findings, or an empty one.
 func (r Report) Worst() (worst Level) {
+	order := []Level{"", Note, Warning, Error}
 	for _, result := range r.Checks {
 		for _, f := range result.Findings {
-			if f.Level == Error {
-				return Error
+			if slices.Index(order, f.Level) > slices.Index(order, worst) {
+				worst = f.Level
 			}
-			worst = f.Level
 		}
 	}
 	return worst
@@ -64,25 +67,32 @@ const checkTimeout = 10 * time.Second
 var checks = []struct {
 	name string
 	run  func(context.Context, config.Config) Result
-	// own says that a running server finds the same by itself.
+	// own says that a running server finds the same by itself, whenever it is asked.
 	own bool
+	// periodic are the findings of a check that is not own. A running server has them from its last look at its machine.
+	periodic []string
 }{
 	{name: "environment", run: checkEnvironment, own: true},
-	{name: "media_address", run: checkMediaAddress},
-	{name: publicAddressCheck, run: checkPublicAddress},
-	{name: "proxy", run: checkProxy},
-	{name: "certificate", run: checkCertificate, own: true},
+	{name: "media_address", run: checkMediaAddress, periodic: []string{"node_ip"}},
+	{name: publicAddressCheck, run: checkPublicAddress, periodic: []string{"public_dns", "public_dns_elsewhere",
+		"public_url", "public_other_server", "public_certificate", "clock_behind", "proxy_upgrade"}},
+	{name: "proxy", run: checkProxy, periodic: []string{"trusted_proxies"}},
+	{name: certificateCheck, run: checkCertificate, own: true},
 	{name: portsCheck, run: checkPorts, own: true},
 	{name: "master_key", run: checkMasterKey, own: true},
-	{name: "database", run: checkDatabase},
-	{name: "redis", run: checkRedis},
-	{name: "open_files", run: checkOpenFiles},
-	{name: "udp_buffers", run: checkUDPBuffers},
+	{name: "database", run: checkDatabase, periodic: []string{"database_durability", "database_pooler",
+		"database_clock"}},
+	{name: redisCheck, run: checkRedis, periodic: []string{"redis_eviction", "redis_clock"}},
+	{name: openFilesCheck, run: checkOpenFiles},
+	{name: "udp_buffers", run: checkUDPBuffers, periodic: []string{"udp_receive_buffer"}},
 	{name: "proc", run: checkProc, own: true},
-	{name: "clock", run: checkClock},
-	{name: "disk", run: checkDisk},
+	{name: "clock", run: checkClock, periodic: []string{"clock_unsynchronized"}},
+	{name: "disk", run: checkDisk, periodic: []string{"network_file_system", "disk_space"}},
 	{name: "disk_speed", run: checkDiskSpeed, own: true},
-	{name: "backups", run: checkBackups, own: true},
+	{name: backupsCheck, run: checkBackups, own: true},
+	{name: WebhooksCheck, run: askServer, own: true},
+	{name: ParticipantsCheck, run: askServer, own: true},
+	{name: ServerCheck, run: askServer, own: true},
 }
 
 // Run runs all checks with valid settings of a server, which need not run.
@@ -117,13 +127,14 @@ func RunInServer(ctx context.Context, cfg config.Config) (findings []Finding) {
 	return findings
 }
 
-// ParticipantsCheck is the name of the check of the connections of real participants, which is no check of Run.
-const ParticipantsCheck = "participants"
-
 // The names of checks that are named elsewhere, too.
 const (
 	publicAddressCheck = "public_address"
+	certificateCheck   = "certificate"
 	portsCheck         = "ports"
+	redisCheck         = "redis"
+	openFilesCheck     = "open_files"
+	backupsCheck       = "backups"
 )
 
 // ownFindings are the findings that a running server reports by itself, of checks that have others.

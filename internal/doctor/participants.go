@@ -13,17 +13,6 @@ const (
 	maxNotConnectedPercent = 20
 )
 
-// serverFindings are the findings that only the running server makes, with the check to which they belong.
-var serverFindings = map[string]string{
-	"participants_not_connected": ParticipantsCheck,
-	"udp_unused":                 ParticipantsCheck,
-	"port":                       portsCheck,
-}
-
-// CheckOfServer returns the check to which a finding of the running server belongs, or an empty string if Run finds
-// the same.
-func CheckOfServer(id string) string { return serverFindings[id] }
-
 // FromParticipants returns what follows from the connections of real participants in a period. It reports
 // false if there were too few of them.
 func FromParticipants(c metrics.MediaConnections, udpPort int) (findings []Finding, enough bool) {

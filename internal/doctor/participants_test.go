@@ -30,7 +30,7 @@ func TestFromParticipants(t *testing.T) {
 				got += " "
 			}
 			got += f.ID
-			if check := CheckOfServer(f.ID); check != "participants" {
+			if check := liveFindings[f.ID]; check != "participants" {
 				t.Errorf("%s: %s belongs to the check %q, want participants", name, f.ID, check)
 			}
 		}

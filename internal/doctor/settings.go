@@ -30,7 +30,7 @@ func checkCertificate(_ context.Context, cfg config.Config) Result {
 	case !cfg.ServesTLS():
 		return fine("none: the server is HTTP")
 	case cfg.TLSCertFile == "":
-		return unknown("it is in the database: parley status says what is wrong with it")
+		return onlyServer()
 	}
 	pair, err := tls.LoadX509KeyPair(cfg.TLSCertFile, cfg.TLSKeyFile)
 	if errors.Is(err, fs.ErrPermission) {
@@ -116,7 +116,7 @@ func checkBackups(_ context.Context, cfg config.Config) Result {
 	case newest.IsZero():
 		return unknown("there is none in %s yet", cfg.BackupDir)
 	case time.Since(newest) > overdueIntervals*cfg.BackupEvery.Std():
-		return found("backup_overdue", Warning, "Look for the error of the last backup in the log of the server.",
+		return found("backup_overdue", Warning, "Start the server, which makes one, and then ask parley doctor again.",
 			"The newest backup is of %s, and there should be one every %s.", newest.UTC().Format(time.RFC3339),
 			cfg.BackupEvery)
 	}

@@ -36,6 +36,7 @@ import (
 
 	"parley/internal/app"
 	"parley/internal/certificate"
+	"parley/internal/cli"
 	"parley/internal/config"
 	parleydb "parley/internal/db"
 	"parley/internal/store"
@@ -70,6 +71,13 @@ type authority struct {
 	server    *httptest.Server
 	rootsFile string
 	orders    atomic.Int32 // that were finalized
+	refusal   atomic.Pointer[refusal]
+}
+
+// refusal is why an authority accepts no order. Without a problem it accepts them.
+type refusal struct {
+	problem string // the end of its type, such as caa
+	detail  string
 }
 
 // newAuthority starts an authority that proves domains at a port for HTTP and one for TLS. Its
@@ -98,6 +106,13 @@ func newAuthority(t *testing.T, httpPort, tlsPort int, validity time.Duration) *
 	a.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/finalize-order/") {
 			a.orders.Add(1)
+		}
+		if f := a.refusal.Load(); f != nil && f.problem != "" && r.URL.Path == "/order-plz" {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusForbidden)
+			_ = json.NewEncoder(w).Encode(map[string]string{"type": "urn:ietf:params:acme:error:" + f.problem,
+				"detail": f.detail})
+			return
 		}
 		handler.ServeHTTP(w, r)
 	}))
@@ -461,15 +476,47 @@ func TestACME_ClockBehind(t *testing.T) {
 	})
 }
 
-// A server that gets no certificate says why, and keeps running.
+// A server that gets no certificate keeps running, and parley doctor on its machine prints why and what to change,
+// although nothing else can connect to it. Nothing is found after the cause is gone.
 func TestACME_Refused(t *testing.T) {
+	for name, c := range map[string]struct {
+		problem, cause, change string
+	}{
+		"port 443 is closed": {"", "Failed to connect to 127.0.0.1", "Open TCP port 443 in the firewall, and point " +
+			domain + " (--tls-domain) to this machine in the DNS, without a proxy that ends TLS."},
+		"CAA record": {"caa", "the CAA record does not name this authority",
+			"Add this record to the DNS: " + domain + `. CAA 0 issue "pebble.letsencrypt.org"`},
+		"rate limit": {"rateLimited", "too many certificates, retry after 2026-11-30",
+			"Let the server run until the limit of the authority ends, because it tries again by itself."},
+	} {
+		t.Run(name, func(t *testing.T) { testRefused(t, c.problem, c.cause, c.change) })
+	}
+}
+
+func testRefused(t *testing.T, problem, cause, change string) {
 	port := freePort(t)
-	a := newAuthority(t, freePort(t), freePort(t), 0) // it finds nobody
+	tlsPort := port
+	if problem == "" {
+		tlsPort = freePort(t) // nobody listens there
+	}
+	a := newAuthority(t, freePort(t), tlsPort, 0)
+	a.refusal.Store(&refusal{problem, cause + "."})
 	metrics := "127.0.0.1:" + strconv.Itoa(freePort(t))
-	n := startNode(t, a, port, func(cfg *config.Config) { cfg.MetricsListen = metrics })
-	testkit.Eventually(t, "the failure is logged", func() bool {
-		return n.log.HasLine("obtain certificate failed", domain, "--tls-domain (PARLEY_TLS_DOMAIN) leads to this machine")
+	var settings config.Config
+	n := startNode(t, a, port, func(cfg *config.Config) {
+		cfg.MetricsListen = metrics
+		settings = *cfg
 	})
+	testkit.Eventually(t, "the failure is logged", func() bool {
+		return n.log.HasLine("obtain certificate failed", domain, "remedy=")
+	})
+	status, report := doctor(t, settings)
+	want := "ERROR    certificate_missing: This node has no TLS certificate yet, so browsers cannot connect: "
+	if i := strings.Index(report, want); i < 0 || status != 1 || !strings.Contains(report[i:], cause) ||
+		!strings.Contains(report[i:], "\n         change: "+change+"\n") {
+		t.Errorf("parley doctor: got status %d and\n%s\nwant status 1, %s, and the change %s", status, report, want+cause,
+			change)
+	}
 	res, err := http.Get("http://" + metrics + "/metrics")
 	if err != nil {
 		t.Fatal(err)
@@ -482,4 +529,26 @@ func TestACME_Refused(t *testing.T) {
 	if _, err := net.Dial("tcp", n.address); err != nil {
 		t.Errorf("connect to the server: got %v, want it to listen", err)
 	}
+	if problem != "caa" { // waiting for another attempt takes a minute
+		return
+	}
+	a.refusal.Store(nil)
+	testkit.EventuallyWithin(t, renewalTimeout, "parley doctor finds no problem of the certificate", func() bool {
+		_, report = doctor(t, settings)
+		return strings.Contains(report, "ok       certificate: the running server finds nothing wrong\n")
+	})
+	n.certificate(t)
+}
+
+// doctor runs parley doctor with the settings of a server, and returns its exit status and its output.
+func doctor(t *testing.T, cfg config.Config) (status int, report string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = cli.Main(t.Context(), []string{"doctor", "--data-dir", cfg.DataDir, "--listen", cfg.Listen, "--tls-domain",
+		domain, "--acme-ca", cfg.ACMECA, "--acme-ca-roots", cfg.ACMECARoots, "--rtc-udp-port",
+		strconv.Itoa(cfg.RTCUDPPort)}, nil, &out, &errs)
+	if errs.Len() > 0 {
+		t.Errorf("parley doctor: got the error %s", errs.String())
+	}
+	return status, out.String()
 }

@@ -310,6 +310,9 @@ func readFiles(t *testing.T, dir string) map[string]string {
 	}
 	files := map[string]string{}
 	for _, e := range entries {
+		if !e.Type().IsRegular() { // the local socket
+			continue
+		}
 		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			t.Fatal(err)
