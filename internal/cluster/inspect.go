@@ -4,12 +4,19 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 )
 
+// MinRedis is the oldest major version of Redis that the service supports.
+const MinRedis = 6
+
 // RedisState is what a Redis server says about itself.
 type RedisState struct {
+	// Version is the version, such as 7.0.15, and Major its first number; 0 if the server does not say it.
+	Version string
+	Major   int
 	// EvictionPolicy is what the server does when its memory is full, such as noeviction. It is empty if
 	// its memory is not bounded.
 	EvictionPolicy string
@@ -27,15 +34,20 @@ func InspectRedis(ctx context.Context, url string) (state RedisState, reached bo
 		return state, false, err
 	}
 	defer func() { _ = r.Close() }()
-	info, err := r.client.Info(ctx, "memory").Result()
-	if err != nil {
-		return state, true, fmt.Errorf("read the state of Redis: %w", err)
-	}
 	fields := map[string]string{}
-	for line := range strings.Lines(info) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		fields[name] = value
+	for _, section := range []string{"server", "memory"} { // Redis before version 7 takes one
+		info, err := r.client.Info(ctx, section).Result()
+		if err != nil {
+			return state, true, fmt.Errorf("read the state of Redis: %w", err)
+		}
+		for line := range strings.Lines(info) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+			fields[name] = value
+		}
 	}
+	state.Version = fields["redis_version"]
+	major, _, _ := strings.Cut(state.Version, ".")
+	state.Major, _ = strconv.Atoi(major)
 	if fields["maxmemory"] != "0" {
 		state.EvictionPolicy = fields["maxmemory_policy"]
 	}

@@ -2,11 +2,63 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
+
+// MinPostgres is the oldest major version of PostgreSQL that the service supports.
+const MinPostgres = 13
+
+// SQLiteState is what was seen of a SQLite database.
+type SQLiteState struct {
+	Bytes, LogBytes int64 // size of the file, and of its write-ahead log
+	// Damage is the first sentence of SQLite about damage; empty if there is none, or if it was not looked for.
+	Damage string
+	// Checked says that damage was looked for.
+	Checked bool
+}
+
+// InspectSQLite looks at the existing database in a file. It changes no data. It looks for damage, which reads all of
+// the file, if that has at most maxBytes, and until ctx ends.
+func InspectSQLite(ctx context.Context, file string, maxBytes int64) (state SQLiteState, err error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return state, err
+	}
+	state.Bytes = info.Size()
+	if log, err := os.Stat(file + "-wal"); err == nil { // before the connection, the end of which may empty it
+		state.LogBytes = log.Size()
+	}
+	if state.Bytes > maxBytes {
+		return state, nil
+	}
+	err = QuerySQLite(ctx, file, `PRAGMA quick_check(1)`, func(row Row) error { return row.Scan(&state.Damage) })
+	switch {
+	case ctx.Err() != nil:
+		return state, nil
+	case isDamage(err):
+		state.Damage, err = err.Error(), nil
+	case err != nil:
+		return state, fmt.Errorf("check the database: %w", err)
+	}
+	state.Checked = true
+	if state.Damage == "ok" {
+		state.Damage = ""
+	}
+	return state, nil
+}
+
+// isDamage reports whether SQLite cannot read a database because it is damaged.
+func isDamage(err error) bool {
+	lite, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (lite.Code()&0xff == sqlite3.SQLITE_CORRUPT || lite.Code()&0xff == sqlite3.SQLITE_NOTADB)
+}
 
 // PostgresState is what a PostgreSQL server says about itself.
 type PostgresState struct {

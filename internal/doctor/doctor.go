@@ -67,7 +67,8 @@ const checkTimeout = 10 * time.Second
 var checks = []struct {
 	name string
 	run  func(context.Context, config.Config) Result
-	// own says that a running server finds the same by itself, whenever it is asked.
+	// own says that a running server does not make the check: it finds the same by itself whenever it is asked, or the
+	// check would disturb it.
 	own bool
 	// periodic are the findings of a check that is not own. A running server has them from its last look at its machine.
 	periodic []string
@@ -80,9 +81,10 @@ var checks = []struct {
 	{name: certificateCheck, run: checkCertificate, own: true},
 	{name: portsCheck, run: checkPorts, own: true},
 	{name: "master_key", run: checkMasterKey, own: true},
-	{name: "database", run: checkDatabase, periodic: []string{"database_durability", "database_pooler",
-		"database_clock"}},
-	{name: redisCheck, run: checkRedis, periodic: []string{"redis_eviction", "redis_clock"}},
+	{name: "database", run: checkDatabase, periodic: []string{"database_version", "database_durability",
+		"database_pooler", "database_clock"}},
+	{name: "database_file", run: checkDatabaseFile, own: true},
+	{name: redisCheck, run: checkRedis, periodic: []string{"redis_version", "redis_eviction", "redis_clock"}},
 	{name: openFilesCheck, run: checkOpenFiles},
 	{name: "udp_buffers", run: checkUDPBuffers, periodic: []string{"udp_receive_buffer"}},
 	{name: "proc", run: checkProc, own: true},

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"crypto/tls"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,6 +24,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"parley/internal/config"
+	"parley/internal/seal"
+	"parley/internal/store"
 	"parley/internal/testkit"
 )
 
@@ -298,6 +302,25 @@ func TestFindings(t *testing.T) {
 				}
 			},
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.MasterKeyFile = keyFile }},
+		{checkMasterKey, "master_key_wrong", Error, "", newSealedDatabase,
+			func(t *testing.T, cfg *config.Config, change string) {
+				cfg.MasterKeyFile = filepath.Join(cfg.DataDir, "right.key")
+				if right, err := cfg.LoadMasterKey(false); err != nil || !strings.HasSuffix(change, "with the key "+right.ID()) {
+					t.Errorf("got the change %q, %v, want one with the fingerprint of the right key", change, err)
+				}
+			}},
+		{checkMasterKey, "master_key_in_backups", Warning, "--backup-dir DIRECTORY, on another disk and without the master key",
+			func(t *testing.T, cfg *config.Config) {
+				cfg.BackupDir = t.TempDir()
+				cfg.MasterKeyFile = filepath.Join(cfg.BackupDir, "keys", "master.key")
+				err := os.Mkdir(filepath.Dir(cfg.MasterKeyFile), 0o700)
+				if _, keyErr := cfg.LoadMasterKey(true); errors.Join(err, keyErr) != nil {
+					t.Fatal(err, keyErr)
+				}
+			},
+			func(t *testing.T, cfg *config.Config, _ string) { cfg.BackupDir = t.TempDir() }},
+		{checkDatabaseFile, "database_damaged", Error, "", damageDatabase, restoreDatabase},
+		{checkDatabaseFile, "database_log", Warning, "Restart the server, which empties the log.", growLog, endLogReader},
 		{checkDisk, "disk_space", Warning, "",
 			func(t *testing.T, cfg *config.Config) { mountDisk(t, cfg.DataDir, 0, "512m") },
 			func(t *testing.T, cfg *config.Config, _ string) {
@@ -340,6 +363,102 @@ func TestFindings(t *testing.T) {
 		})
 	}
 }
+
+// newSealedDatabase creates a database that is sealed with the key in right.key, for a server with another key.
+func newSealedDatabase(t *testing.T, cfg *config.Config) {
+	t.Helper()
+	cfg.MasterKeyFile = filepath.Join(cfg.DataDir, "right.key")
+	right, err := cfg.LoadMasterKey(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), "", cfg.DataDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Unlock(t.Context(), seal.NewBox(right)), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	cfg.MasterKeyFile = filepath.Join(cfg.DataDir, "other.key")
+	if _, err := cfg.LoadMasterKey(true); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// damageDatabase overwrites pages of a new database, and keeps a good copy beside it.
+func damageDatabase(t *testing.T, cfg *config.Config) {
+	t.Helper()
+	newSealedDatabase(t, cfg)
+	file := store.SQLiteFile(cfg.DataDir)
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	bad := slices.Clone(good)
+	for i := 5 * page; i < 20*page; i++ {
+		bad[i] = 0xa5
+	}
+	if err := errors.Join(os.WriteFile(file+".good", good, 0o600), os.WriteFile(file, bad, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// restoreDatabase does what the finding says, without the format of a backup.
+func restoreDatabase(t *testing.T, cfg *config.Config, change string) {
+	t.Helper()
+	file := store.SQLiteFile(cfg.DataDir)
+	if !strings.Contains(change, "move "+file+" away") {
+		t.Errorf("got the change %q, want one with the file %s", change, file)
+	}
+	if err := errors.Join(os.Rename(file, file+".bad"), os.Rename(file+".good", file)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// growLog lets a reader keep the write-ahead log of a small database from being emptied.
+func growLog(t *testing.T, cfg *config.Config) {
+	t.Helper()
+	pool, err := sql.Open("sqlite", "file:"+store.SQLiteFile(cfg.DataDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	execute := func(conn *sql.Conn, statements ...string) {
+		t.Helper()
+		for _, s := range statements {
+			if _, err := conn.ExecContext(t.Context(), s); err != nil {
+				t.Fatalf("%s: %v", s, err)
+			}
+		}
+	}
+	var conns [2]*sql.Conn
+	for i := range conns {
+		if conns[i], err = pool.Conn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conns[i].Close() })
+	}
+	const megabyte = "1048576"
+	execute(conns[0], "PRAGMA journal_mode = WAL", "PRAGMA synchronous = OFF", "CREATE TABLE large (content BLOB)",
+		"INSERT INTO large VALUES (randomblob("+megabyte+"))")
+	execute(conns[1], "BEGIN", "CREATE TEMP TABLE seen AS SELECT count(*) FROM large")
+	for range maxLogBytes>>20 + 1 {
+		execute(conns[0], "UPDATE large SET content = randomblob("+megabyte+")")
+	}
+	closeLogReader = func() error { return errors.Join(conns[1].Close(), conns[0].Close(), pool.Close()) }
+}
+
+// endLogReader ends the connections of growLog, as a restart does.
+func endLogReader(t *testing.T, _ *config.Config, _ string) {
+	t.Helper()
+	if err := closeLogReader(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// closeLogReader closes the database of growLog.
+var closeLogReader func() error
 
 // runLine runs the line of a finding in a shell.
 func runLine(t *testing.T, _ *config.Config, change string) {

@@ -16,6 +16,8 @@ import (
 	"parley/internal/db"
 	"parley/internal/instance"
 	"parley/internal/media"
+	"parley/internal/shell"
+	"parley/internal/store"
 )
 
 // connectTimeout is how long a database may take to respond. It is less than checkTimeout.
@@ -114,6 +116,10 @@ func checkDatabase(ctx context.Context, cfg config.Config) Result {
 			"PostgreSQL cannot be used: %v.", oneLine(err))
 	}
 	var result Result
+	if state.Version < db.MinPostgres {
+		result.add("database_version", Error, fmt.Sprintf("--database-url URL, of PostgreSQL %d or newer", db.MinPostgres),
+			"PostgreSQL %d is too old for this server, which needs %d or newer.", state.Version, db.MinPostgres)
+	}
 	if state.Standby {
 		result.add("database_standby", Error, "--database-url URL, of the primary",
 			"PostgreSQL is a standby, which accepts no writes.")
@@ -138,6 +144,50 @@ func checkDatabase(ctx context.Context, cfg config.Config) Result {
 	return result
 }
 
+const (
+	// maxCheckedBytes is the size of the largest database in which damage is looked for, so that the check ends in time.
+	maxCheckedBytes = 1 << 30
+	// maxLogBytes is the size up to which a write-ahead log is usual. A larger one is also larger than the database.
+	maxLogBytes = 64 << 20
+)
+
+func checkDatabaseFile(ctx context.Context, cfg config.Config) Result {
+	file := store.SQLiteFile(cfg.DataDir)
+	if cfg.DatabaseURL != "" {
+		return fine("none: PostgreSQL")
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	state, err := db.InspectSQLite(ctx, file, maxCheckedBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return unknown("%s does not exist: the first start creates it", file)
+	case errors.Is(err, fs.ErrPermission):
+		return unknown(otherUser, file)
+	case err != nil:
+		return unknown("%s", oneLine(err))
+	}
+	var result Result
+	if state.Damage != "" {
+		result.add("database_damaged", Error, "Stop the server, move "+file+" away, and restore a backup: "+
+			"parley restore FILE --data-dir "+shell.Quote(cfg.DataDir),
+			"The database is damaged, so data is lost or the server stops: %s.",
+			strings.Join(strings.Fields(strings.TrimRight(state.Damage, ".")), " "))
+	}
+	if state.LogBytes > max(maxLogBytes, state.Bytes) {
+		result.add("database_log", Warning, "Restart the server, which empties the log.",
+			"The write-ahead log of the database has %d MiB, so reads are slow and the disk fills.", state.LogBytes>>20)
+	}
+	if len(result.Findings) > 0 {
+		return result
+	}
+	size := fmt.Sprintf("%d MiB, and a write-ahead log of %d MiB", state.Bytes>>20, state.LogBytes>>20)
+	if !state.Checked {
+		return fine("%s; it is too large to look for damage here: parley backup verify looks at a backup", size)
+	}
+	return fine("no damage; %s", size)
+}
+
 func checkRedis(ctx context.Context, cfg config.Config) Result {
 	if cfg.RedisURL == "" {
 		return fine("none: a single process")
@@ -151,13 +201,17 @@ func checkRedis(ctx context.Context, cfg config.Config) Result {
 		return unknown("%v", err)
 	}
 	var result Result
+	if state.Major > 0 && state.Major < cluster.MinRedis {
+		result.add("redis_version", Error, fmt.Sprintf("--redis-url URL, of Redis %d or newer", cluster.MinRedis),
+			"Redis %s is too old for this server, which needs %d or newer.", state.Version, cluster.MinRedis)
+	}
 	if policy := state.EvictionPolicy; policy != "" && policy != "noeviction" {
 		result.add("redis_eviction", Warning, "CONFIG SET maxmemory-policy noeviction, and the same in redis.conf",
 			"Redis forgets on which node a meeting is when its memory is full (%s), so people in one room do not meet.", policy)
 	}
 	result.addClock("redis_clock", "Redis", state.ClockOffset)
 	if len(result.Findings) == 0 {
-		return fine("it responds")
+		return fine("Redis %s responds", state.Version)
 	}
 	return result
 }

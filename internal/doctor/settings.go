@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/url"
@@ -16,7 +17,10 @@ import (
 
 	"parley/internal/backup"
 	"parley/internal/config"
+	"parley/internal/instance"
+	"parley/internal/seal"
 	"parley/internal/shell"
+	"parley/internal/store"
 )
 
 // certificateNotice is how long before its end a certificate is a finding.
@@ -74,18 +78,15 @@ func suggestPublicURL(cfg config.Config, leaf *x509.Certificate) string {
 	return "--public-url https://" + host
 }
 
-func checkMasterKey(_ context.Context, cfg config.Config) Result {
-	if cfg.MasterKey != "" {
-		return fine("in the environment")
-	}
-	_, err := cfg.LoadMasterKey(false)
+func checkMasterKey(ctx context.Context, cfg config.Config) Result {
+	master, err := cfg.LoadMasterKey(false)
 	switch {
 	case err == nil:
-		return fine("%s", cfg.KeyFile())
+		return checkKeyUse(ctx, cfg, master)
 	case errors.Is(err, fs.ErrPermission):
 		return unknown(otherUser, cfg.KeyFile())
 	case errors.Is(err, fs.ErrNotExist):
-		if _, err := os.Stat(filepath.Join(cfg.DataDir, "parley.db")); err == nil {
+		if _, err := os.Stat(store.SQLiteFile(cfg.DataDir)); err == nil {
 			return found("master_key_missing", Error, "Restore the file from your backup, or name it with --master-key-file.",
 				"The file %s with the key of the database does not exist, so the server does not start.", cfg.KeyFile())
 		}
@@ -96,6 +97,54 @@ func checkMasterKey(_ context.Context, cfg config.Config) Result {
 			"Other users can read the master key %s, so the server does not start.", cfg.KeyFile())
 	}
 	return found("master_key_invalid", Error, "--master-key-file FILE", "The master key cannot be used: %v.", err)
+}
+
+// checkKeyUse checks a valid master key: whether it opens the database, and whether the backups have it, too.
+func checkKeyUse(ctx context.Context, cfg config.Config, master seal.Key) Result {
+	place, change := "PARLEY_MASTER_KEY", "PARLEY_MASTER_KEY=KEY, with the key %s"
+	if cfg.MasterKey == "" {
+		place, change = cfg.KeyFile(), "--master-key-file FILE, with the key %s"
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	err := instance.VerifyMasterKey(ctx, cfg, master)
+	var result Result
+	var wrong *seal.WrongKeyError
+	switch {
+	case errors.As(err, &wrong):
+		if _, err := os.Stat(cfg.KeyFile() + ".next"); err == nil {
+			return unknown("parley reseal was interrupted: run it again, or start the server")
+		}
+		result.add("master_key_wrong", Error, fmt.Sprintf(change, wrong.SealedWith), "The key %s of %s does not open the "+
+			"database, which was sealed with the key %s, so the server does not start.", wrong.Have, place, wrong.SealedWith)
+	case errors.Is(err, seal.ErrTampered):
+		return found("master_key_wrong", Error, "Restore a backup: parley restore FILE",
+			"The secrets of the database are damaged, so the server does not start.")
+	}
+	if cfg.MasterKey == "" && cfg.BackupDir != "" && isBelow(cfg.KeyFile(), cfg.BackupDir) {
+		result.add("master_key_in_backups", Warning, "--backup-dir DIRECTORY, on another disk and without the master key",
+			"The master key %s is in the directory of the backups, so a copy of that directory opens all secrets.", place)
+	}
+	if len(result.Findings) > 0 {
+		return result
+	}
+	if err != nil {
+		return fine("%s; the database does not say whether it fits", place)
+	}
+	return fine("%s, with the key %s", place, master.ID())
+}
+
+// isBelow reports whether a file is in a directory or below it.
+func isBelow(file, dir string) bool {
+	resolve := func(path string) string {
+		path, err := filepath.Abs(path)
+		if resolved, resolveErr := filepath.EvalSymlinks(path); err == nil && resolveErr == nil {
+			return resolved
+		}
+		return path
+	}
+	relative, err := filepath.Rel(resolve(dir), resolve(file))
+	return err == nil && filepath.IsLocal(relative)
 }
 
 // overdueIntervals is how many intervals may pass without a new backup.

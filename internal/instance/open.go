@@ -58,6 +58,16 @@ func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
 	return db, nil
 }
 
+// VerifyMasterKey reads which master key the database of a configuration needs, and returns a *seal.WrongKeyError if
+// that is not master. It changes nothing.
+func VerifyMasterKey(ctx context.Context, cfg config.Config, master seal.Key) error {
+	check, err := store.ReadKeyCheck(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	return check.Verify(seal.NewBox(master))
+}
+
 // loadMasterKey returns the master key that opens the secrets of the database of check. It
 // completes an interrupted reseal. It is called before the database is opened, so that a
 // wrong key cannot migrate it.
