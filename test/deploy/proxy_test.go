@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -78,25 +79,113 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-func testProxy(t *testing.T, p proxy) {
-	dir, certificate := t.TempDir(), testkit.NewCertificate(t, 1)
-	certFile, _ := certificate.Write(t, dir)
+// site is a proxy with a certificate that is about to run in front of a server.
+type site struct {
+	dir, config, text string // text is the configuration in the file config
+	parley, public    string // address of the server, and URL of the proxy
+	certFile          string
+	certificate       testkit.Certificate
+}
+
+func newSite(t *testing.T, p proxy) site {
+	t.Helper()
+	s := site{dir: t.TempDir(), certificate: testkit.NewCertificate(t, 1)}
+	s.certFile, _ = s.certificate.Write(t, s.dir)
 	https := fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
-	parley := fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
-	public := "https://" + strings.Replace(https, "127.0.0.1", "localhost", 1)
+	s.parley = fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
+	s.public = "https://" + strings.Replace(https, "127.0.0.1", "localhost", 1)
 	text, err := os.ReadFile(filepath.Join("../../deploy", p.file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := filepath.Join(dir, filepath.Base(p.file))
-	changed := p.prepare(string(text), dir, fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t)), https, parley)
-	if err := os.WriteFile(config, []byte(changed), 0o600); err != nil {
+	s.config = filepath.Join(s.dir, filepath.Base(p.file))
+	s.text = p.prepare(string(text), s.dir, fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t)), https, s.parley)
+	if err := os.Mkdir(filepath.Join(s.dir, "logs"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o777); err != nil {
+	s.write(t, s.text)
+	return s
+}
+
+func (s site) write(t *testing.T, text string) {
+	t.Helper()
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start(t, p.command(t.Context(), config, dir))
+}
+
+// nginx that does not forward WebSockets, and a server that does not trust it, are findings until the lines that parley
+// doctor prints are in the configuration of nginx and among the flags of the server.
+func TestNginx_Findings(t *testing.T) {
+	p := proxies["nginx"]
+	s := newSite(t, p)
+	directives := regexp.MustCompile(`(?m)^ *proxy_(http_version|set_header (Upgrade|Connection)) .*\n`)
+	bare := directives.ReplaceAllString(s.text, "")
+	if strings.Contains(bare, "Upgrade") {
+		t.Fatalf("got the configuration %s, want none of WebSockets", bare)
+	}
+	s.write(t, bare)
+	start(t, p.command(t.Context(), s.config, s.dir))
+	data := t.TempDir()
+	flags := []string{"--listen", s.parley, "--public-url", s.public, "--rtc-node-ip", "127.0.0.1"}
+	server := parleytest.Start(t, parleytest.Options{DataDir: data, Args: append(flags, "--no-supervise")})
+	findings := func() map[string]string { // the changes, by ID
+		t.Helper()
+		cmd := parleytest.Command([]string{"SSL_CERT_FILE=" + s.certFile},
+			append([]string{"doctor", "--json", "--data-dir", data}, flags...)...)
+		out, _ := cmd.Output() // the exit status says whether there are errors
+		var report struct {
+			Findings []struct{ ID, Fix string }
+			Checks   []struct{ Check, Unknown string }
+		}
+		if err := json.Unmarshal(out, &report); err != nil {
+			t.Fatalf("parley doctor: got %q, %v, want JSON", out, err)
+		}
+		all := map[string]string{}
+		for _, f := range report.Findings {
+			all[f.ID] = f.Fix
+		}
+		for _, c := range report.Checks {
+			if c.Check == "public_address" && c.Unknown != "" {
+				all["unknown"] = c.Unknown
+			}
+		}
+		return all
+	}
+	var found map[string]string
+	testkit.Eventually(t, "both findings", func() bool {
+		found = findings()
+		return found["proxy_upgrade"] != "" && found["trusted_proxies"] != ""
+	})
+
+	lines, ok := strings.CutPrefix(found["proxy_upgrade"], "In nginx: ")
+	if !ok {
+		t.Fatalf("got the change %q, want lines for nginx", found["proxy_upgrade"])
+	}
+	s.write(t, strings.Replace(bare, "location / {\n", "location / {\n"+lines+"\n", 1))
+	run(t, s.dir, "nginx", "-c", s.config, "-p", s.dir, "-e", s.dir+"/logs/start.log", "-s", "reload")
+	testkit.Eventually(t, "nginx forwards WebSockets", func() bool {
+		found = findings()
+		return found["proxy_upgrade"] == "" && found["unknown"] == "" && found["trusted_proxies"] != ""
+	})
+
+	line, _, _ := strings.Cut(found["trusted_proxies"], ",")
+	flag, value, _ := strings.Cut(strings.Replace(line, "ADDRESS", "127.0.0.1", 1), " ")
+	flags = append(flags, flag, value)
+	if err := server.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	parleytest.Start(t, parleytest.Options{DataDir: data, Args: append(flags, "--no-supervise")})
+	testkit.Eventually(t, "no finding about the proxy", func() bool {
+		found = findings()
+		return found["proxy_upgrade"]+found["trusted_proxies"]+found["unknown"]+found["server_unavailable"] == ""
+	})
+}
+
+func testProxy(t *testing.T, p proxy) {
+	s := newSite(t, p)
+	dir, certificate, certFile, parley, public := s.dir, s.certificate, s.certFile, s.parley, s.public
+	start(t, p.command(t.Context(), s.config, dir))
 
 	data := t.TempDir()
 	server := parleytest.Start(t, parleytest.Options{DataDir: data, Args: []string{"--listen", parley, "--no-supervise",
