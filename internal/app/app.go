@@ -349,9 +349,9 @@ func (a *App) wire(ctx context.Context) error {
 // BaseURL returns the URL at which browsers reach the service.
 func (a *App) BaseURL() string { return a.baseURL }
 
-// Run serves until ctx ends, then stops within ten seconds: it refuses new work,
-// finishes requests in flight, notifies participants and flushes buffers. It
-// writes the messages of the start, such as the URL, to out.
+// Run serves until ctx ends, then stops. If there are other nodes, it first hands over its meetings, within
+// --stop-within. After that it stops within ten seconds: it refuses new work, finishes requests in flight, notifies
+// participants and flushes buffers. It writes the messages of the start, such as the URL, to out.
 func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	defer a.Close()
 	starting := db.WithWriteTimeout(ctx, startupWriteTimeout)
@@ -424,15 +424,13 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 
 	select {
 	case <-ctx.Done():
+		a.markStopping()
+		a.drain()
 		a.log.Info("stopping, finishing requests in flight")
 	case err = <-failed:
+		a.markStopping()
 	}
-	a.ready.Store(false)
 	close(a.stopping)
-	a.MarkStopping()
-	if a.instanceLock != nil {
-		a.instanceLock.MarkStopping()
-	}
 	a.shutdown(servers)
 	stopBackground()
 	presence.Wait()
@@ -440,6 +438,15 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	work.Wait()
 	a.log.Info("stopped")
 	return err
+}
+
+// markStopping makes /healthz 503, and other processes wait for the end of this one.
+func (a *App) markStopping() {
+	a.ready.Store(false)
+	a.MarkStopping()
+	if a.instanceLock != nil {
+		a.instanceLock.MarkStopping()
+	}
 }
 
 // Close releases the resources that New acquired. It may be called more than

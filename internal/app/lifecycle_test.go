@@ -10,10 +10,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"parley.example/client/sign"
+	"parley/internal/cluster/clustertest"
 	"parley/internal/config"
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
 	"parley/internal/seal"
+	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 )
 
@@ -183,5 +188,42 @@ func TestRoutes_OutsideAPIs(t *testing.T) {
 		if answer.StatusCode != 404 || answer.Header.Get(header) == "" {
 			t.Errorf("GET %s: got %d %v, want 404 with %s", path, answer.StatusCode, answer.Header, header)
 		}
+	}
+}
+
+// A server that has no other node stops without waiting for one, whatever --stop-within says, and the pages
+// learn that they should reconnect.
+func TestApp_StopAlone(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, c *config.Config){
+		"without Redis": func(*testing.T, *config.Config) {},
+		"with Redis": func(t *testing.T, c *config.Config) {
+			testkit.Slow(t)
+			c.DatabaseURL = seal.Secret(storetest.Postgres(t))
+			c.RedisURL = seal.Secret(clustertest.NewRedis(t).URL())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startServer(t, func(c *config.Config) {
+				c.StopWithin = config.Duration(time.Hour)
+				change(t, c)
+			})
+			id, _ := s.createRoom(2, 60)
+			a, err := s.app.rooms.ReserveSeat(t.Context(), id, room.JoinRequest{SeatKey: "seat-key-of-a-browser-01", Name: "A"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := mediatest.Join(t.Context(), s.BaseURL, a.Token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Abort)
+			began, done := time.Now(), make(chan error, 1)
+			go func() { done <- s.stop() }()
+			testkit.Eventually(t, "the server stops", func() bool { return len(done) == 1 })
+			t.Logf("stopped in %s", time.Since(began).Round(time.Millisecond))
+			if end, err := p.AwaitEnd(t.Context()); err != nil || !end.Reconnect {
+				t.Errorf("got the end %+v, %v, want a reconnection", end, err)
+			}
+		})
 	}
 }

@@ -110,14 +110,20 @@ func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 		return err
 	}
 	resources.CloseListeners() // files contains duplicates of them
-	status, err := supervise.Run(ctx, supervise.Options{Files: files, Names: names, Log: log, Stopping: func() {
-		resources.MarkStopping()
-		// New connections are refused from now on, so that clients do not wait for a
-		// service that is not started again.
-		for _, f := range files[1:] {
-			_ = f.Close()
-		}
-	}})
+	status, err := supervise.Run(ctx, supervise.Options{
+		Files:       files,
+		Names:       names,
+		Log:         log,
+		StopTimeout: app.StopTimeout(c.Config),
+		Stopping: func() {
+			resources.MarkStopping()
+			// Once the child has closed its duplicates, new connections are refused, so that clients do not wait
+			// for a service that is not started again.
+			for _, f := range files[1:] {
+				_ = f.Close()
+			}
+		},
+	})
 	if err != nil || status == exitOK {
 		return err
 	}

@@ -125,6 +125,9 @@ type Config struct {
 	// a crash.
 	Supervise bool `name:"supervise" setting:"PARLEY_SUPERVISE" default:"true" negatable:"" help:"Supervisor that runs the service as a child process and restarts it after a crash."`
 
+	// StopWithin is 0 to 1h. Read it through DrainTime.
+	StopWithin Duration `name:"stop-within" setting:"PARLEY_STOP_WITHIN" default:"10s" help:"Maximum time in which a node hands over its meetings to other nodes before it stops, with --redis-url."`
+
 	// The retention periods are 1d to 3650d, or 0 (for ever). A project can shorten those
 	// of RetentionRooms, RetentionPeople, RetentionCalls and RetentionDeliveries.
 	RetentionRooms      Duration `name:"retention-rooms" setting:"PARLEY_RETENTION_ROOMS" default:"365d" help:"Period for which ended rooms are kept, with their events and attendance; 0 is for ever."`

@@ -44,6 +44,15 @@ func (c *Config) BaseURL(bound string) string {
 	return origin("http", host, port)
 }
 
+// DrainTime returns how long a node that is asked to stop may go on to serve while it hands over its meetings. It is
+// StopWithin, or 0 for a single process, which has no other node.
+func (c *Config) DrainTime() time.Duration {
+	if c.RedisURL == "" {
+		return 0
+	}
+	return c.StopWithin.Std()
+}
+
 // origin returns a URL in the form of a browser's Origin header.
 func origin(scheme, host, port string) string {
 	u := url.URL{Scheme: scheme, Host: strings.ToLower(host)}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"parley/internal/seal"
 )
@@ -30,6 +31,18 @@ func TestBaseURL_Sources(t *testing.T) {
 		if got := cfg.BaseURL(c.bound); got != c.want {
 			t.Errorf("public URL %q, listen %q, bound %q: got %s, want %s", c.publicURL, c.listen, c.bound, got, c.want)
 		}
+	}
+}
+
+// A single process has no other node to which it could hand over its meetings.
+func TestDrainTime(t *testing.T) {
+	cfg := Config{StopWithin: Duration(time.Minute)}
+	if got := cfg.DrainTime(); got != 0 {
+		t.Errorf("without Redis: got %s, want 0s", got)
+	}
+	cfg.RedisURL = "redis://cache"
+	if got := cfg.DrainTime(); got != time.Minute {
+		t.Errorf("with Redis: got %s, want 1m", got)
 	}
 }
 

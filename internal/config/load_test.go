@@ -96,6 +96,7 @@ oidc-name PARLEY_OIDC_NAME OpenID Connect
 v3-deprecation-date PARLEY_V3_DEPRECATION_DATE
 v3-sunset-date PARLEY_V3_SUNSET_DATE
 supervise PARLEY_SUPERVISE true
+stop-within PARLEY_STOP_WITHIN 10s
 retention-rooms PARLEY_RETENTION_ROOMS 365d
 retention-people PARLEY_RETENTION_PEOPLE 90d
 retention-calls PARLEY_RETENTION_CALLS 7d
@@ -259,6 +260,7 @@ webhook_allow: [10.1.0.0/16, hooks.internal]
 log_level: debug
 log_format: json
 supervise: false
+stop_within: 1m
 retention_rooms: 30d
 retention_people: 20d
 retention_calls: 1d
@@ -296,6 +298,7 @@ retention_audit: 40d
 		WebhookAllowPrivate:           true,
 		WebhookAllow: []string{"10.1.0.0/16",
 			"hooks.internal"},
+		StopWithin:      Duration(60e9),
 		RetentionRooms:  Duration(30 * day),
 		RetentionPeople: Duration(20 * day),
 		OIDCName:        "OpenID Connect",

@@ -26,6 +26,9 @@ const (
 
 const maxPort = 65535
 
+// maxStopWithin is the upper bound of StopWithin.
+const maxStopWithin = time.Hour
+
 // Maximum values of the limits.
 const (
 	maxNewSeatsPerMinute = 100_000
@@ -70,6 +73,8 @@ func (c *Config) Validate() error {
 		checkLimit("new-seats-per-minute", c.NewSeatsPerMinute, maxNewSeatsPerMinute),
 		checkLimit("max-connections", c.MaxConnections, maxConnections),
 		checkLimit("max-connections-per-address", c.MaxConnectionsPerAddress, maxConnections),
+		check(0 <= c.StopWithin && c.StopWithin.Std() <= maxStopWithin, "stop-within",
+			"must be between 0s and 1h, not %s", c.StopWithin),
 		checkRetention("retention-rooms", c.RetentionRooms),
 		checkRetention("retention-people", c.RetentionPeople),
 		checkRetention("retention-calls", c.RetentionCalls),

@@ -97,6 +97,8 @@ func TestValidate_Errors(t *testing.T) {
 		{`--scheduling-timezone=`, `--scheduling-timezone (PARLEY_SCHEDULING_TIMEZONE) must be an IANA time zone such as UTC or Europe/Berlin, not ""`},
 		{`--scheduling-timezone=../UTC`, `--scheduling-timezone (PARLEY_SCHEDULING_TIMEZONE) must be an IANA time zone such as UTC or Europe/Berlin, not "../UTC"`},
 		{`--clock-skew=999ms`, `--clock-skew (PARLEY_CLOCK_SKEW) must be between 1s and 1h, not 999ms`},
+		{`--stop-within=-1s`, `--stop-within (PARLEY_STOP_WITHIN) must be between 0s and 1h, not -1s`},
+		{`--stop-within=61m`, `--stop-within (PARLEY_STOP_WITHIN) must be between 0s and 1h, not 1h1m`},
 		{`--clock-skew=1d`, `--clock-skew (PARLEY_CLOCK_SKEW) must be between 1s and 1h, not 1d`},
 		{`--retention-rooms=23h`, `--retention-rooms (PARLEY_RETENTION_ROOMS) must be 0 (for ever) or between 1d and 3650d, not 23h`},
 		{`--retention-people=3651d`, `--retention-people (PARLEY_RETENTION_PEOPLE) must be 0 (for ever) or between 1d and 3650d, not 3651d`},
@@ -161,6 +163,7 @@ func TestValidate_AcceptedValues(t *testing.T) {
 		"--database-url=postgresql:///parley?host=/run/postgresql", "--database-url=postgres://a:1,b:2/parley",
 		"--redis-url=rediss://:p@cache:6380/0", "--metrics-listen=", "--metrics-listen=:9100",
 		"--scheduling-timezone=America/Argentina/Buenos_Aires", "--clock-skew=1s", "--clock-skew=1h", "--plan-provider=none",
+		"--stop-within=0s", "--stop-within=1h",
 		"--log-level=error", "--log-format=json", "--no-rate-limits-enabled --legacy-v3-key-header",
 	} {
 		if _, err := load(t, nil, strings.Fields(args)...); err != nil {

@@ -140,7 +140,7 @@ func newerSchemaError(what string, version, newest int64, by string) error {
 // lockStorage keeps every server away from a data directory and its database until
 // release.
 func lockStorage(ctx context.Context, storage config.Storage) (release func(), err error) {
-	lock, err := lockDataDir(ctx, storage.DataDir)
+	lock, err := lockDataDir(ctx, storage.DataDir, stoppingProcessTimeout)
 	if err != nil {
 		return nil, fmt.Errorf("%w: stop it first", err)
 	}

@@ -17,7 +17,7 @@ const (
 	// use, because the kernel releases those of a killed process a moment later.
 	killedProcessTimeout = 800 * time.Millisecond
 	// stoppingProcessTimeout is the wait for a process that has marked the lock as
-	// stopping.
+	// stopping, without the time in which that process hands over its meetings.
 	stoppingProcessTimeout = 15 * time.Second
 	// retryInterval is the time between two attempts.
 	retryInterval = 20 * time.Millisecond
@@ -60,7 +60,7 @@ func AcquireExclusive(ctx context.Context, cfg config.Config, log *slog.Logger) 
 			e.Release()
 		}
 	}()
-	if e.lock, err = lockDataDir(ctx, cfg.DataDir); err != nil {
+	if e.lock, err = lockDataDir(ctx, cfg.DataDir, stoppingProcessTimeout+cfg.DrainTime()); err != nil {
 		return nil, err
 	}
 	if err = e.open(ctx, cfg, log); err != nil {

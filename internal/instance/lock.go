@@ -29,8 +29,8 @@ type dataLock struct {
 }
 
 // lockDataDir locks a data directory. It waits while the current holder of the
-// lock is stopping.
-func lockDataDir(ctx context.Context, dir string) (*dataLock, error) {
+// lock is stopping, for stopTimeout at most.
+func lockDataDir(ctx context.Context, dir string, stopTimeout time.Duration) (*dataLock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("--data-dir: cannot create %s: %w", dir, err)
 	}
@@ -49,7 +49,7 @@ func lockDataDir(ctx context.Context, dir string) (*dataLock, error) {
 		var stopping string
 		holder, stopping, _ = strings.Cut(strings.TrimSpace(string(raw)), " ")
 		if stopping == stoppingMark {
-			return true, stoppingProcessTimeout, err
+			return true, stopTimeout, err
 		}
 		return true, killedProcessTimeout, err
 	})

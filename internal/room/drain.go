@@ -27,6 +27,8 @@ const (
 	// relayDelay is the time after which a node that is draining ends its first relay. By then a load balancer has
 	// noticed that /healthz is 503, so that the pages connect through other nodes.
 	relayDelay = 10 * time.Second
+	// stopPace is the time for each room of a node that is asked to stop.
+	stopPace = 500 * time.Millisecond
 	// MaxDrain is the longest time for a drain.
 	MaxDrain = 24 * time.Hour
 )
@@ -51,13 +53,50 @@ func (s *Presence) DrainNode(ctx context.Context, nodeID string, within time.Dur
 	case nodes[i].Lost:
 		return NodeStatus{}, fault.New(fault.Conflict, "node_lost",
 			"the node is lost: other nodes have taken over its meetings")
-	case !slices.ContainsFunc(nodes, func(n NodeStatus) bool { return n.ID != nodeID && !n.Lost && n.canHost() }):
+	case !hasOtherHost(nodes, nodeID):
 		return NodeStatus{}, fault.New(fault.Conflict, "no_other_node",
 			"no other node can take the meetings of this node: stop it, and its pages reconnect when it runs again")
 	}
 	now := s.now()
 	return s.changeDrain(ctx, nodeID, Drain{StartedAt: now, By: now.Add(within)}, audit.NodeDraining)
 }
+
+// hasOtherHost reports whether a node other than nodeID can host new sessions.
+func hasOtherHost(nodes []NodeStatus, nodeID string) bool {
+	return slices.ContainsFunc(nodes, func(n NodeStatus) bool { return n.ID != nodeID && !n.Lost && n.canHost() })
+}
+
+// DrainToStop begins to drain this node because it is asked to stop. The node hands over a room every stopPace, and
+// more at once if it would not be done within the time. HandingOver says when it is done. Nobody can cancel this drain.
+// It reports false if the node has nothing to hand over, or no other node can take it.
+func (s *Presence) DrainToStop(ctx context.Context, within time.Duration) (begun bool, err error) {
+	rooms := len(s.localRooms())
+	if rooms == 0 || s.options.RedisAvailable == nil || !s.options.RedisAvailable() {
+		return false, nil
+	}
+	nodes, err := s.NodeStatuses(ctx)
+	if err != nil || !hasOtherHost(nodes, s.nodeID) {
+		return false, err
+	}
+	now := s.now()
+	d := Drain{StartedAt: now, By: now.Add(min(within, time.Duration(rooms)*stopPace))}
+	// The other nodes learn of it, so that two nodes that stop do not give their sessions to each other.
+	err = s.store.Write(ctx, func(ctx context.Context) error {
+		_, _, err := s.store.SetDrain(ctx, s.nodeID, d)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	s.draining.mu.Lock()
+	s.draining.untilStop = d
+	s.draining.mu.Unlock()
+	s.applyDrain(d, true, now)
+	return true, nil
+}
+
+// HandingOver reports whether this node still has sessions to hand over, and another node can take them.
+func (s *Presence) HandingOver() bool { return s.Draining() && len(s.localRooms()) > 0 }
 
 // CancelDrain makes a node host new sessions again. Errors: NotFound.
 func (s *Presence) CancelDrain(ctx context.Context, nodeID string) (NodeStatus, error) {
@@ -114,7 +153,8 @@ type draining struct {
 	// relays this node has ended since then.
 	activeSince time.Time
 	relaysDone  int
-	stopping    bool // this node stops; see BeginStop
+	untilStop   Drain // of DrainToStop; it has precedence over the database
+	stopping    bool  // this node stops; see BeginStop
 	// givenAway has the sessions that this node handed over within keepGivenAway, and when.
 	givenAway map[string]time.Time
 }
@@ -139,6 +179,9 @@ func (s *Presence) Draining() bool {
 func (s *Presence) applyDrain(requested Drain, otherHosts bool, now time.Time) {
 	d := &s.draining
 	d.mu.Lock()
+	if d.untilStop.Active() {
+		requested = d.untilStop
+	}
 	waits := requested.Active() && (!otherHosts || now.Sub(d.noNodeAt) < drainRetry)
 	if waits && !d.waits {
 		s.log.Warn("drain waits, because no other node can take the meetings")

@@ -382,3 +382,113 @@ func TestDrain_RelaysAfterWaiting(t *testing.T) {
 		t.Errorf("later: got %d relays, want none", len(c.relays))
 	}
 }
+
+// A node that is asked to stop drains: rooms leave one after another, the other node knows, and nobody can cancel it.
+func TestDrainToStop(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	const rooms = 8
+	sessions := c.enterRooms(t, rooms)
+	begun, err := c.nodes[0].DrainToStop(t.Context(), time.Hour)
+	if err != nil || !begun || !c.nodes[0].HandingOver() || !c.draining[0] {
+		t.Fatalf("got begun: %t, %v, handing over: %t, want that the node drains", begun, err, c.nodes[0].HandingOver())
+	}
+	if _, err := c.nodes[0].DrainNode(operator(t), c.nodes[1].NodeID(), 0); err == nil ||
+		fault.From(err).Code != "no_other_node" {
+		t.Errorf("drain the other node: got %v, want no_other_node", err)
+	}
+	if _, err := c.nodes[1].CancelDrain(operator(t), c.nodes[0].NodeID()); err != nil {
+		t.Fatal(err)
+	}
+	var left []int
+	for range rooms/2 + 1 {
+		if !c.nodes[0].HandingOver() {
+			break
+		}
+		c.tickDrain(t)
+		left = append(left, rooms-len(c.handedOver))
+	}
+	if want := []int{4, 2, 0}; !slices.Equal(left, want) || !slices.Equal(c.handedOver, sessions) {
+		t.Errorf("got %v rooms left by seconds, %v, want %v and all sessions", left, c.handedOver, want)
+	}
+}
+
+// The rooms of a node that is asked to stop leave faster if the time is too short for the usual pace.
+func TestDrainToStop_ShortTime(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	c.enterRooms(t, 8)
+	if begun, err := c.nodes[0].DrainToStop(t.Context(), time.Second); err != nil || !begun {
+		t.Fatalf("got begun: %t, %v, want that the node drains", begun, err)
+	}
+	c.tickDrain(t)
+	if len(c.handedOver) != 8 || c.nodes[0].HandingOver() {
+		t.Errorf("got %v, want all sessions in the first second", c.handedOver)
+	}
+}
+
+// A node that is asked to stop does not wait if it has no session, or no other node can take one.
+func TestDrainToStop_Nothing(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(t *testing.T, c *cluster){
+		"no session": func(*testing.T, *cluster) {},
+		"no Redis": func(t *testing.T, c *cluster) {
+			c.enterRooms(t, 1)
+			c.redisDown[0].Store(true)
+		},
+		"the other node has no Redis": func(t *testing.T, c *cluster) {
+			c.enterRooms(t, 1)
+			c.redisDown[1].Store(true)
+			c.tick(0, 1)
+		},
+		"the other node stops, too": func(t *testing.T, c *cluster) {
+			id := c.create(t, room.Spec{MaxParticipants: 2})
+			c.enter(t, 1, id, guest(1), "PA_other")
+			if begun, err := c.nodes[1].DrainToStop(t.Context(), time.Minute); err != nil || !begun {
+				t.Fatalf("got begun: %t, %v, want that the other node drains", begun, err)
+			}
+			c.enterRooms(t, 1)
+		},
+		"the other node is lost": func(t *testing.T, c *cluster) {
+			c.enterRooms(t, 1)
+			for range int(room.NodeTimeout/time.Second) + 1 {
+				c.tick(0)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, storetest.SQLite(t))
+			c.tick(0, 1)
+			c.tick(0, 1)
+			prepare(t, c)
+			if begun, err := c.nodes[0].DrainToStop(t.Context(), time.Minute); err != nil || begun || c.nodes[0].HandingOver() {
+				t.Errorf("got begun: %t, %v, handing over: %t, want neither", begun, err, c.nodes[0].HandingOver())
+			}
+		})
+	}
+}
+
+// A node that is asked to stop waits no longer when the last other node stops, too.
+func TestDrainToStop_OtherNodeGone(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	c.enterRooms(t, 8)
+	if begun, err := c.nodes[0].DrainToStop(t.Context(), time.Hour); err != nil || !begun {
+		t.Fatalf("got begun: %t, %v, want that the node drains", begun, err)
+	}
+	c.tickDrain(t)
+	if !c.nodes[0].HandingOver() {
+		t.Fatalf("got not handing over after %d rooms, want that it goes on", len(c.handedOver))
+	}
+	if err := c.nodes[1].Deregister(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.tick(0)
+	if c.nodes[0].HandingOver() {
+		t.Error("without the other node: got handing over, want that it ends")
+	}
+}

@@ -10,6 +10,7 @@ package supervise
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -20,8 +21,8 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// stopTimeout is how long a child may take to stop before it is killed.
-const stopTimeout = 12 * time.Second
+// killMargin is how much longer than StopTimeout the service manager waits for the end of this process.
+const killMargin = 5 * time.Second
 
 // Options describe the program to run.
 type Options struct {
@@ -33,6 +34,8 @@ type Options struct {
 	Log *slog.Logger
 	// Stopping is called once, before the child is asked to stop.
 	Stopping func()
+	// StopTimeout is how long a child may take to stop before it is killed.
+	StopTimeout time.Duration
 }
 
 // supervisor is the state of Run. Only Run's goroutine uses it.
@@ -103,12 +106,14 @@ func (s *supervisor) watch(ctx context.Context, c *child) exitInfo {
 			return e
 		case <-stop:
 			stop, stopRequested = nil, true
-			notify(daemon.SdNotifyStopping)
+			// systemd then waits for longer than TimeoutStopSec if it has to.
+			notify(fmt.Sprintf("%s\nEXTEND_TIMEOUT_USEC=%d", daemon.SdNotifyStopping,
+				(s.StopTimeout + killMargin).Microseconds()))
 			s.Stopping()
 			c.signal(syscall.SIGTERM)
-			overdue = time.After(stopTimeout)
+			overdue = time.After(s.StopTimeout)
 		case <-overdue:
-			s.Log.Error("service process did not stop in time, will kill it", "after", stopTimeout.String())
+			s.Log.Error("service process did not stop in time, will kill it", "after", s.StopTimeout.String())
 			c.signal(syscall.SIGKILL)
 		case received := <-s.signals:
 			stopRequested = s.forwardSignal(c, received) || stopRequested

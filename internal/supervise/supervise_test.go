@@ -43,6 +43,8 @@ func TestMain(m *testing.M) {
 		Names:    []string{"output"},
 		Stopping: func() { fmt.Println("stopping") },
 		Log:      slog.New(slog.NewTextHandler(os.Stderr, nil)),
+
+		StopTimeout: testkit.Timeout,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -246,7 +248,7 @@ func running(pid int) bool {
 	return err == nil && !strings.Contains(string(raw), ") Z ")
 }
 
-// systemd learns when the service is ready and when it stops.
+// systemd learns when the service is ready, when it stops, and how long that may take.
 func TestRun_NotifiesSystemd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
@@ -271,5 +273,5 @@ func TestRun_NotifiesSystemd(t *testing.T) {
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	expect("STOPPING=1")
+	expect(fmt.Sprintf("STOPPING=1\nEXTEND_TIMEOUT_USEC=%d", (testkit.Timeout + killMargin).Microseconds()))
 }
