@@ -3,52 +3,85 @@ package main
 import (
 	"bytes"
 	"os"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/compose-spec/compose-go/v2/loader"
 	"github.com/compose-spec/compose-go/v2/types"
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
+	policy "k8s.io/api/policy/v1"
 	"sigs.k8s.io/yaml"
 )
 
-// Kubernetes knows every field of the manifests, and the server every variable.
+const (
+	// defaultStopWithin is the default of PARLEY_STOP_WITHIN, and stopMargin is how much longer a stop may take.
+	defaultStopWithin = 10 * time.Second
+	stopMargin        = 15 * time.Second
+)
+
+// Kubernetes knows every field of the manifests, and the server every variable. The server has enough time to stop.
 func TestManifests(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../deploy/kubernetes/parley.yaml")
-	if err != nil {
-		t.Fatal(err)
+	objects := map[string]func() any{
+		"StatefulSet":         func() any { return new(apps.StatefulSet) },
+		"Service":             func() any { return new(core.Service) },
+		"Ingress":             func() any { return new(networking.Ingress) },
+		"PodDisruptionBudget": func() any { return new(policy.PodDisruptionBudget) },
 	}
-	kinds := map[string]func() any{
-		"StatefulSet": func() any { return new(apps.StatefulSet) },
-		"Service":     func() any { return new(core.Service) },
-		"Ingress":     func() any { return new(networking.Ingress) },
-	}
-	seen := 0
-	for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
-		var head struct{ Kind string }
-		if err := yaml.Unmarshal(document, &head); err != nil {
+	for file, want := range map[string][]string{
+		"parley.yaml": {"StatefulSet", "Service", "Ingress"},
+		"nodes.yaml":  {"StatefulSet", "Service", "PodDisruptionBudget"},
+	} {
+		text, err := os.ReadFile("../deploy/kubernetes/" + file)
+		if err != nil {
 			t.Fatal(err)
 		}
-		newObject, known := kinds[head.Kind]
-		if !known {
-			t.Errorf("got the kind %q, want one of this test", head.Kind)
-			continue
+		var kinds []string
+		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
+			var head struct{ Kind string }
+			if err := yaml.Unmarshal(document, &head); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			kinds = append(kinds, head.Kind)
+			if objects[head.Kind] == nil {
+				continue
+			}
+			object := objects[head.Kind]()
+			if err := yaml.UnmarshalStrict(document, object); err != nil {
+				t.Errorf("%s: %s: got %v, want every field known", file, head.Kind, err)
+			}
+			if set, ok := object.(*apps.StatefulSet); ok {
+				checkPod(t, file, set.Spec.Template.Spec)
+			}
 		}
-		seen++
-		object := newObject()
-		if err := yaml.UnmarshalStrict(document, object); err != nil {
-			t.Errorf("%s: got %v, want every field known", head.Kind, err)
+		if !slices.Equal(kinds, want) {
+			t.Errorf("%s: got the kinds %v, want %v", file, kinds, want)
 		}
-		if set, ok := object.(*apps.StatefulSet); ok {
-			for _, variable := range set.Spec.Template.Spec.Containers[0].Env {
-				checkVariable(t, variable.Name)
+	}
+}
+
+// checkPod checks the variables and the time to stop of a pod with the server.
+func checkPod(t *testing.T, file string, pod core.PodSpec) {
+	t.Helper()
+	server, stopWithin := pod.Containers[0], defaultStopWithin
+	for _, variable := range server.Env {
+		checkVariable(t, variable.Name)
+		if variable.Name == "PARLEY_STOP_WITHIN" {
+			var err error
+			if stopWithin, err = time.ParseDuration(variable.Value); err != nil {
+				t.Errorf("%s: %v", file, err)
 			}
 		}
 	}
-	if seen != len(kinds) {
-		t.Errorf("got %d manifests, want %d", seen, len(kinds))
+	needed := stopWithin + stopMargin
+	if server.Lifecycle != nil {
+		needed += time.Duration(server.Lifecycle.PreStop.Sleep.Seconds) * time.Second
+	}
+	if got := time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second; got < needed {
+		t.Errorf("%s: got %s to stop, want at least %s", file, got, needed)
 	}
 }
 
@@ -69,6 +102,9 @@ func TestCompose(t *testing.T) {
 	}
 	for name := range service.Environment {
 		checkVariable(t, name)
+	}
+	if grace := service.StopGracePeriod; grace == nil || time.Duration(*grace) < defaultStopWithin+stopMargin {
+		t.Errorf("got %v to stop, want at least %s", grace, defaultStopWithin+stopMargin)
 	}
 	if !service.ReadOnly || len(service.CapDrop) != 1 || service.CapDrop[0] != "ALL" {
 		t.Errorf("got a file system that is read-only: %t, and the dropped capabilities %v, want true and ALL",
