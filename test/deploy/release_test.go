@@ -2,7 +2,9 @@ package deploy
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
+	"debug/elf"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,13 +24,16 @@ import (
 	"parley/internal/testkit"
 )
 
+// machines are the architectures of a release, as Go and Debian call them, and those of their programs.
+var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+
 // buildRelease builds a release of the last commit in a new checkout, and returns its directory.
 func buildRelease(t *testing.T) (dir string) {
 	t.Helper()
 	source, dir := filepath.Join(t.TempDir(), "parley"), t.TempDir()
 	run(t, "../..", "git", "clone", "-q", ".", source)
 	run(t, "../..", "cp", "-r", "web/dist", filepath.Join(source, "web"))
-	run(t, "../../release", "go", "run", ".", "-source", source, "-out", dir, "-arch", runtime.GOARCH, "-snapshot")
+	run(t, "../../release", "go", "run", ".", "-source", source, "-out", dir, "-snapshot")
 	return dir
 }
 
@@ -70,10 +75,48 @@ func TestRelease(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(changes), "# Parley ") || !strings.Contains(string(changes), "### Added") {
 		t.Errorf("changes: got %.80q, %v, want those of the changelog", changes, err)
 	}
-	t.Run("components", func(t *testing.T) { checkSBOM(t, find(t, dir, "*.cdx.json")) })
-	t.Run("OCI archive", func(t *testing.T) { checkOCI(t, find(t, dir, "*_oci.tar")) })
-	t.Run("package", func(t *testing.T) { checkPackage(t, find(t, dir, "*.deb")) })
-	t.Run("image", func(t *testing.T) { checkImage(t, find(t, dir, "*_image_*.tar")) })
+	for arch := range machines {
+		t.Run(arch, func(t *testing.T) { checkArchitecture(t, dir, arch) })
+	}
+	t.Run("OCI archive", func(t *testing.T) { checkOCI(t, dir) })
+	t.Run("package", func(t *testing.T) { checkPackage(t, find(t, dir, "*_"+runtime.GOARCH+".deb")) })
+	t.Run("image", func(t *testing.T) { checkImage(t, find(t, dir, "*_image_"+runtime.GOARCH+".tar")) })
+}
+
+// checkArchitecture checks that the program of an architecture runs there without other files, and that its package and
+// its image have the same program.
+func checkArchitecture(t *testing.T, dir, arch string) {
+	program := find(t, dir, "*_linux_"+arch)
+	file, err := elf.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	libraries, err := file.ImportedLibraries()
+	if err != nil || file.Machine != machines[arch] || len(libraries) > 0 {
+		t.Errorf("the program: got the machine %v and the libraries %v, %v, want %v and no library", file.Machine, libraries,
+			err, machines[arch])
+	}
+	want, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg, unpacked := find(t, dir, "*_"+arch+".deb"), t.TempDir()
+	if got := strings.TrimSpace(run(t, dir, "dpkg-deb", "--field", pkg, "Architecture")); got != arch {
+		t.Errorf("the package: got the architecture %q, want %s", got, arch)
+	}
+	run(t, dir, "dpkg-deb", "--extract", pkg, unpacked)
+	if got, err := os.ReadFile(filepath.Join(unpacked, "usr/bin/parley")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the package: got another program of %d bytes, %v, want that of the release", len(got), err)
+	}
+	image := openImage(t, find(t, dir, "*_image_"+arch+".tar"))
+	if image.OS != "linux" || image.Architecture != arch {
+		t.Errorf("the image: got one for %s and %s, want linux and %s", image.OS, image.Architecture, arch)
+	}
+	if got := programOf(t, image.layers); !bytes.Equal(got, want) {
+		t.Errorf("the image: got another program of %d bytes, want that of the release", len(got))
+	}
+	checkSBOM(t, program+".cdx.json")
 }
 
 // readJSON reads a JSON file of a directory.
@@ -88,28 +131,50 @@ func readJSON(t *testing.T, dir, name string, out any) {
 	}
 }
 
-// checkOCI checks that the archive names one index, with an image for each architecture.
-func checkOCI(t *testing.T, file string) {
+// checkOCI checks that the archive names one index, with an image for each architecture that has its program.
+func checkOCI(t *testing.T, release string) {
 	dir := t.TempDir()
-	run(t, dir, "tar", "-xf", file)
+	run(t, dir, "tar", "-xf", find(t, release, "*_oci.tar"))
 	type descriptor struct {
 		MediaType, Digest string
 		Platform          struct{ OS, Architecture string }
 	}
+	blob := func(d descriptor) string { return filepath.Join("blobs", strings.Replace(d.Digest, ":", "/", 1)) }
 	var top, images struct{ Manifests []descriptor }
 	readJSON(t, dir, "index.json", &top)
 	if len(top.Manifests) != 1 || top.Manifests[0].MediaType != "application/vnd.oci.image.index.v1+json" {
 		t.Fatalf("got the manifests %+v, want one index", top.Manifests)
 	}
-	readJSON(t, dir, filepath.Join("blobs", strings.Replace(top.Manifests[0].Digest, ":", "/", 1)), &images)
+	readJSON(t, dir, blob(top.Manifests[0]), &images)
+	var found []string
 	for _, m := range images.Manifests {
-		if m.MediaType != "application/vnd.oci.image.manifest.v1+json" || m.Platform.OS != "linux" ||
-			m.Platform.Architecture != runtime.GOARCH {
-			t.Errorf("got the image %+v, want an OCI image for linux and %s", m, runtime.GOARCH)
+		found = append(found, m.Platform.OS+"/"+m.Platform.Architecture)
+		if m.MediaType != "application/vnd.oci.image.manifest.v1+json" {
+			t.Errorf("got the image %+v, want an OCI image", m)
+		}
+		var image struct {
+			Config descriptor
+			Layers []descriptor
+		}
+		readJSON(t, dir, blob(m), &image)
+		var config struct{ OS, Architecture string }
+		readJSON(t, dir, blob(image.Config), &config)
+		if config != m.Platform {
+			t.Errorf("got an image for %+v in the place of one for %+v", config, m.Platform)
+		}
+		var layers []string
+		for _, layer := range image.Layers {
+			layers = append(layers, filepath.Join(dir, blob(layer)))
+		}
+		want, err := os.ReadFile(find(t, release, "*_linux_"+m.Platform.Architecture))
+		if got := programOf(t, layers); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("the image for %+v: got another program of %d bytes, %v, want that of the release", m.Platform, len(got),
+				err)
 		}
 	}
-	if len(images.Manifests) != 1 {
-		t.Errorf("got %d images, want one", len(images.Manifests))
+	slices.Sort(found)
+	if want := []string{"linux/amd64", "linux/arm64"}; !slices.Equal(found, want) {
+		t.Errorf("got images for %v, want %v", found, want)
 	}
 }
 
@@ -251,7 +316,11 @@ func checkImage(t *testing.T, file string) {
 			t.Fatal(err)
 		}
 	}
-	config := unpackImage(t, os.Getenv(fileVariable), unpacked)
+	opened := openImage(t, os.Getenv(fileVariable))
+	for _, layer := range opened.layers {
+		unpack(t, layer, unpacked)
+	}
+	config := opened.Config
 	if config.User != "65532:65532" || len(config.Entrypoint) != 1 {
 		t.Fatalf("got the configuration %+v, want the user 65532 and a program", config)
 	}
@@ -277,14 +346,17 @@ func checkImage(t *testing.T, file string) {
 	meet(t, cmd, address, data)
 }
 
-// imageConfig is the part of the configuration of an image that says how to run it.
-type imageConfig struct {
-	User, WorkingDir     string
-	Entrypoint, Cmd, Env []string
+// image is an image of an archive that podman and Docker load.
+type image struct {
+	OS, Architecture string
+	Config           struct {
+		User, WorkingDir     string
+		Entrypoint, Cmd, Env []string
+	}
+	layers []string // their files
 }
 
-// unpackImage unpacks the image of an archive that podman and Docker load.
-func unpackImage(t *testing.T, archive, to string) imageConfig {
+func openImage(t *testing.T, archive string) (opened image) {
 	t.Helper()
 	dir := t.TempDir()
 	run(t, dir, "tar", "-xf", archive)
@@ -297,16 +369,28 @@ func unpackImage(t *testing.T, archive, to string) imageConfig {
 		"localhost/parley:") {
 		t.Fatalf("got the manifest %+v, want one image with the name localhost/parley", manifest)
 	}
-	var config struct{ Config imageConfig }
-	readJSON(t, dir, manifest[0].Config, &config)
+	readJSON(t, dir, manifest[0].Config, &opened)
 	for _, layer := range manifest[0].Layers {
-		unpack(t, filepath.Join(dir, layer), to)
+		opened.layers = append(opened.layers, filepath.Join(dir, layer))
 	}
-	return config.Config
+	return opened
 }
 
-// unpack unpacks a layer, which has files and directories only.
-func unpack(t *testing.T, layer, to string) {
+// programOf returns the program in the layers of an image.
+func programOf(t *testing.T, layers []string) (program []byte) {
+	t.Helper()
+	for _, layer := range layers {
+		readLayer(t, layer, func(h *tar.Header, content []byte) {
+			if h.Name == "parley" {
+				program = content
+			}
+		})
+	}
+	return program
+}
+
+// readLayer calls do with each file and directory of a layer.
+func readLayer(t *testing.T, layer string, do func(h *tar.Header, content []byte)) {
 	t.Helper()
 	f, err := os.Open(layer)
 	if err != nil {
@@ -325,19 +409,29 @@ func unpack(t *testing.T, layer, to string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(to, h.Name)
-		if h.Typeflag == tar.TypeDir {
-			err = os.MkdirAll(path, h.FileInfo().Mode())
-		} else {
-			var content []byte
-			if content, err = io.ReadAll(r); err == nil {
-				err = os.WriteFile(path, content, h.FileInfo().Mode())
-			}
-		}
-		if err := errors.Join(err, os.Chmod(path, h.FileInfo().Mode()), os.Chown(path, h.Uid, h.Gid)); err != nil {
+		content, err := io.ReadAll(r)
+		if err != nil {
 			t.Fatal(err)
 		}
+		do(h, content)
 	}
+}
+
+// unpack unpacks a layer, which has files and directories only.
+func unpack(t *testing.T, layer, to string) {
+	t.Helper()
+	readLayer(t, layer, func(h *tar.Header, content []byte) {
+		path, mode := filepath.Join(to, h.Name), h.FileInfo().Mode()
+		var err error
+		if h.Typeflag == tar.TypeDir {
+			err = os.MkdirAll(path, mode)
+		} else {
+			err = os.WriteFile(path, content, mode)
+		}
+		if err := errors.Join(err, os.Chmod(path, mode), os.Chown(path, h.Uid, h.Gid)); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // serveFlags returns flags of parley serve for a test, and the address. Without a directory, the environment has it.
