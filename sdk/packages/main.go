@@ -37,7 +37,7 @@ func build(sources, out string) error {
 		return err
 	}
 	return errors.Join(
-		writeTarball(filepath.Join(sources, "typescript"), out),
+		writeTarball(filepath.Join(sources, "typescript"), out, version),
 		writeWheel(filepath.Join(sources, "python"), out, version),
 		writeComposerRepository(filepath.Join(sources, "php"), filepath.Join(out, "php"), version),
 		writeModuleProxy(filepath.Join(sources, "go"), filepath.Join(out, "go"), version),
