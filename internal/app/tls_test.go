@@ -2,11 +2,13 @@ package app
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -15,7 +17,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -406,3 +410,62 @@ type leafSource struct {
 func (s leafSource) Failure(name string) certificate.Failure { return s.failures[name] }
 
 func (s leafSource) Leaf() (*x509.Certificate, []string) { return s.leaf, s.missing }
+
+// The log warns every twelve hours while the certificate is about to expire, and not after it was renewed.
+func TestTLS_CertificateWatch(t *testing.T) {
+	const day = 24 * time.Hour
+	for name, c := range map[string]struct {
+		validity, quiet time.Duration // quiet is the time without a warning
+	}{
+		"of 91 days": {91 * day, 77 * day},
+		"of 5 days":  {5 * day, 4 * day},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testCertificateWatch(t, c.validity, c.quiet) })
+		})
+	}
+}
+
+func testCertificateWatch(t *testing.T, validity, quiet time.Duration) {
+	begin := time.Now()
+	end := begin.Add(validity)
+	source := &changingSource{}
+	source.leaf.Store(&x509.Certificate{DNSNames: []string{"meet.example.org"}, NotBefore: begin, NotAfter: end})
+	var log testkit.Buffer
+	a := &App{certificate: source, log: slog.New(slog.NewTextHandler(&log, nil))}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		a.watchCertificate(ctx)
+		close(done)
+	}()
+	assertWarnings := func(want int) {
+		t.Helper()
+		synctest.Wait()
+		const text = `level=WARN msg="the TLS certificate expires soon or has expired`
+		got := strings.Count(log.String(), text)
+		if got != want || want > 0 && !log.HasLine(text, "names=[meet.example.org]", "expires="+end.Format(time.DateOnly)) {
+			t.Errorf("after %v: got %d warnings, want %d with the name and the end %v:\n%s", time.Since(begin), got, want, end,
+				log.String())
+		}
+	}
+	time.Sleep(quiet)
+	assertWarnings(0)
+	time.Sleep(certificateInterval)
+	assertWarnings(1)
+	time.Sleep(certificateInterval)
+	assertWarnings(2)
+	source.leaf.Store(&x509.Certificate{NotBefore: time.Now(), NotAfter: time.Now().Add(validity)})
+	time.Sleep(2 * certificateInterval)
+	assertWarnings(2)
+	stop()
+	<-done
+}
+
+// changingSource is a source whose certificate is replaced.
+type changingSource struct {
+	certificate.Source
+	leaf atomic.Pointer[x509.Certificate]
+}
+
+func (s *changingSource) Leaf() (*x509.Certificate, []string) { return s.leaf.Load(), nil }
