@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -220,100 +219,6 @@ func checkSBOM(t *testing.T, file string) {
 	}
 }
 
-// checkPackage installs the package into a copy of this system that nobody else sees, and starts it there.
-func checkPackage(t *testing.T, file string) {
-	if inNamespace(t, file) {
-		return
-	}
-	scratch := os.Getenv(scratchVariable)
-	root := filepath.Join(scratch, "root")
-	for _, dir := range []string{"disk", "root"} {
-		if err := os.MkdirAll(filepath.Join(scratch, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// The changed files of an overlay cannot be on an overlay themselves.
-	run(t, "/", "mount", "-t", "tmpfs", "tmpfs", filepath.Join(scratch, "disk"))
-	for _, dir := range []string{"upper", "work"} {
-		if err := os.Mkdir(filepath.Join(scratch, "disk", dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	options := fmt.Sprintf("lowerdir=/,upperdir=%[1]s/upper,workdir=%[1]s/work", filepath.Join(scratch, "disk"))
-	run(t, "/", "mount", "-t", "overlay", "overlay", "-o", options, root)
-	run(t, "/", "mount", "--bind", "/proc", filepath.Join(root, "proc"))
-	run(t, "/", "mount", "--bind", "/dev", filepath.Join(root, "dev"))
-	run(t, "/", "cp", os.Getenv(fileVariable), filepath.Join(root, "parley.deb"))
-	run(t, "/", "chroot", root, "dpkg", "-i", "/parley.deb")
-	stat := strings.TrimSpace(run(t, "/", "chroot", root, "stat", "-c", "%U %a", "/var/lib/parley"))
-	if stat != "parley 700" {
-		t.Errorf("the data directory: got the owner and the mode %q, want parley 700", stat)
-	}
-	run(t, "/", "chroot", root, "test", "-s", "/lib/systemd/system/parley.service")
-	if got := strings.TrimSpace(run(t, "/", "chroot", root, "stat", "-c", "%G %a", "/etc/parley/parley.yaml")); got !=
-		"parley 640" {
-		t.Errorf("the settings: got the group and the mode %q, want parley 640", got)
-	}
-	checkHelp(t, root)
-	address, args := serveFlags(t, "/var/lib/parley")
-	cmd := exec.CommandContext(t.Context(), "/usr/bin/parley",
-		append([]string{"serve", "--config", "/etc/parley/parley.yaml"}, args...)...)
-	cmd.Path, cmd.SysProcAttr = "/usr/bin/parley", asUser(root, idOf(t, root, "-u"), idOf(t, root, "-g"))
-	meet(t, cmd, address, filepath.Join(root, "var/lib/parley"))
-
-	// The next package restarts the service, and is installed also if the service does not start.
-	systemctl := "#!/bin/sh\necho \"$@\" >>/systemctl.log\ncase $* in *try-restart*) exit 1 ;; esac\n"
-	if err := errors.Join(os.MkdirAll(filepath.Join(root, "run/systemd/system"), 0o755),
-		os.Remove(filepath.Join(root, "bin/systemctl")),
-		os.WriteFile(filepath.Join(root, "bin/systemctl"), []byte(systemctl), 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	run(t, "/", "chroot", root, "dpkg", "-i", "/parley.deb")
-	run(t, "/", "chroot", root, "dpkg", "--purge", "parley")
-	calls := strings.Join(strings.Fields(run(t, "/", "cat", filepath.Join(root, "systemctl.log"))), " ")
-	const want = "daemon-reload daemon-reload --no-block try-restart parley disable --now parley daemon-reload daemon-reload"
-	if calls != want {
-		t.Errorf("got the calls of systemctl %q, want %q", calls, want)
-	}
-	run(t, "/", "chroot", root, "test", "-s", "/var/lib/parley/parley.db")
-}
-
-// checkHelp checks that the package has the manual page, and the completions of the shells, which bash uses.
-func checkHelp(t *testing.T, root string) {
-	t.Helper()
-	page := run(t, "/", "gzip", "-dc", filepath.Join(root, "usr/share/man/man1/parley.1.gz"))
-	for _, part := range []string{".TH PARLEY 1", `.SS "serve `, `.SS "drain `, ".SH EXIT STATUS"} {
-		if !strings.Contains(page, part) {
-			t.Errorf("the manual page: got %.500q, want %q in it", page, part)
-		}
-	}
-	const complete = `. /usr/share/bash-completion/completions/parley
-		COMP_WORDS=(parley dr) COMP_CWORD=1
-		_parley
-		echo "${COMPREPLY[@]}"`
-	if got := strings.TrimSpace(run(t, "/", "chroot", root, "bash", "-c", complete)); got != "drain" {
-		t.Errorf("completion of parley dr in bash: got %q, want drain", got)
-	}
-	for file, first := range map[string]string{
-		"usr/share/zsh/vendor-completions/_parley":        "#compdef parley\n",
-		"usr/share/fish/vendor_completions.d/parley.fish": "complete -c parley ",
-	} {
-		if text, err := os.ReadFile(filepath.Join(root, file)); err != nil || !strings.HasPrefix(string(text), first) {
-			t.Errorf("/%s: got %.80q, %v, want a file that begins with %q", file, text, err, first)
-		}
-	}
-}
-
-// idOf returns an ID of the user parley.
-func idOf(t *testing.T, root, flag string) uint32 {
-	t.Helper()
-	id, err := strconv.ParseUint(strings.TrimSpace(run(t, "/", "chroot", root, "id", flag, "parley")), 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return uint32(id)
-}
-
 // asUser makes a program run below another root as another user, until this process ends.
 func asUser(root string, user, group uint32) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
@@ -357,12 +262,19 @@ func checkImage(t *testing.T, file string) {
 		run(t, "/", "mount", "--bind", "/"+dir, filepath.Join(root, dir))
 	}
 	run(t, "/", "mount", "-o", "remount,bind,ro", root)
-	address, args := serveFlags(t, "")
-	all := slices.Concat(config.Entrypoint, config.Cmd, args)
+	address := fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
+	all := slices.Concat(config.Entrypoint, config.Cmd, []string{"--listen", address})
 	cmd := exec.CommandContext(t.Context(), all[0], all[1:]...)
 	cmd.Path, cmd.Dir, cmd.Env = config.Entrypoint[0], config.WorkingDir, config.Env
 	cmd.SysProcAttr = asUser(root, 65532, 65532)
-	meet(t, cmd, address, data)
+	start(t, cmd)
+	meet(t, address, data)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("stop the server: got %v, want the exit status 0", err)
+	}
 }
 
 // image is an image of an archive that podman and Docker load.
@@ -456,21 +368,9 @@ func unpack(t *testing.T, layer, to string) {
 	})
 }
 
-// serveFlags returns flags of parley serve for a test, and the address. Without a directory, the environment has it.
-func serveFlags(t *testing.T, dir string) (address string, args []string) {
+// meet lets two people hear each other in a room of a server. data is its data directory.
+func meet(t *testing.T, address, data string) {
 	t.Helper()
-	address = fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
-	args = []string{"--listen", address, "--rtc-udp-port", fmt.Sprint(testkit.FreeUDPPort(t))}
-	if dir != "" {
-		args = append(args, "--data-dir", dir)
-	}
-	return address, args
-}
-
-// meet runs a server, and two people hear each other in a room of it. data is its data directory.
-func meet(t *testing.T, cmd *exec.Cmd, address, data string) {
-	t.Helper()
-	start(t, cmd)
 	url := "http://" + address
 	testkit.Eventually(t, "the server is healthy", func() bool {
 		res, err := http.Get(url + "/healthz")
@@ -499,12 +399,6 @@ func meet(t *testing.T, cmd *exec.Cmd, address, data string) {
 	for _, person := range people {
 		person.Leave()
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("stop the server: got %v, want the exit status 0", err)
-	}
 }
 
 // These variables are for the process that inNamespace starts.
@@ -514,7 +408,7 @@ const (
 	fileVariable      = "PARLEY_TEST_FILE"
 )
 
-// inNamespace runs the calling subtest again in a process with mounts of its own, which end with it. It
+// inNamespace runs the calling subtest again in a process with mounts and a network of its own, which end with it. It
 // returns false in that process.
 func inNamespace(t *testing.T, file string) bool {
 	t.Helper()
@@ -528,7 +422,8 @@ func inNamespace(t *testing.T, file string) bool {
 	child.Env = append(os.Environ(), namespaceVariable+"="+t.Name(), scratchVariable+"="+t.TempDir(),
 		fileVariable+"="+file)
 	// Go makes the mounts of the new namespace private.
-	child.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	const flags = syscall.CLONE_NEWNS | syscall.CLONE_NEWNET
+	child.SysProcAttr = &syscall.SysProcAttr{Unshareflags: flags, Pdeathsig: syscall.SIGKILL}
 	if output, err := child.CombinedOutput(); err != nil {
 		t.Fatalf("in a namespace of its own: got %v, want a pass: %s", err, output)
 	}
@@ -537,12 +432,17 @@ func inNamespace(t *testing.T, file string) bool {
 
 // TestInNamespace is the process that inNamespace starts.
 func TestInNamespace(t *testing.T) {
-	switch name := os.Getenv(namespaceVariable); {
+	name := os.Getenv(namespaceVariable)
+	if name == "" {
+		t.Skip("TestRelease starts it")
+	}
+	run(t, "/", "ip", "link", "set", "lo", "up")
+	switch {
 	case strings.HasSuffix(name, "/package"):
 		checkPackage(t, "")
 	case strings.HasSuffix(name, "/image"):
 		checkImage(t, "")
 	default:
-		t.Skip("TestRelease starts it")
+		t.Fatalf("got the subtest %s, want one of this list", name)
 	}
 }

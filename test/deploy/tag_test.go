@@ -40,7 +40,7 @@ func TestRelease_Tag(t *testing.T) {
 	checkVersion(t, dir, "1.2.3")
 	changes, err := os.ReadFile(filepath.Join(dir, "parley_1.2.3_changes.md"))
 	if want := "# Parley 1.2.3\n\n- Only this version has it.\n"; err != nil || string(changes) != want {
-		t.Errorf("changes: got %q, %v, want %q", changes, err, want)
+		t.Errorf("changes: got %.200q, %v, want %q", changes, err, want)
 	}
 }
 
