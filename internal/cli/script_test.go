@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"parley/internal/api/manage"
+	"parley/internal/media/mediatest"
 	"parley/internal/quickstart"
 	"parley/internal/testkit"
 )
@@ -23,6 +28,7 @@ import (
 // testscript.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"healthy":    healthy,
+	"join":       joinRoom,
 	"readme":     extractReadmeExample,
 	"examples":   examples,
 	"shape":      shape,
@@ -74,6 +80,30 @@ func field(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("got %v for %s, want a string", o[args[1]], args[1])
 	}
 	ts.Setenv(args[0], text)
+}
+
+// joinRoom joins a room with a link and a name, over loopback, and stays until the end of the script.
+func joinRoom(ts *testscript.TestScript, _ bool, args []string) {
+	link, err := url.Parse(args[0])
+	ts.Check(err)
+	token, _ := strings.CutPrefix(link.Fragment, "t=")
+	body, err := json.Marshal(map[string]string{"name": args[1], "link": token, "seat_key": strings.Repeat(args[1], 30)[:30]})
+	ts.Check(err)
+	base := link.Scheme + "://" + link.Host
+	seats := base + "/api/join/rooms/" + path.Base(link.Path) + "/seats"
+	response, err := http.Post(seats, "application/json", bytes.NewReader(body))
+	ts.Check(err)
+	defer func() { _ = response.Body.Close() }()
+	var seat struct {
+		Token string `json:"media_token"`
+	}
+	ts.Check(json.NewDecoder(response.Body).Decode(&seat))
+	if response.StatusCode != http.StatusOK {
+		ts.Fatalf("take a seat: got status %d, want 200", response.StatusCode)
+	}
+	participant, err := mediatest.Join(context.Background(), base, seat.Token)
+	ts.Check(err)
+	ts.Defer(participant.Leave)
 }
 
 // freePort stores a free TCP port in a variable.

@@ -24,6 +24,11 @@ type timelineItem struct {
 	Kind string `json:"kind"` // type of an event or an action of a host, or webhook and the state of a delivery
 	Name string `json:"name"` // the person of an event, or the URL of a delivery
 	Data any    `json:"data"`
+
+	// Of the connection that a participant.joined began or a participant.left ended; absent for other items.
+	ConnectionType    string `json:"connection_type,omitempty"`
+	ConnectionQuality string `json:"connection_quality,omitempty"`
+	PoorSeconds       *int   `json:"poor_seconds,omitempty"`
 }
 
 // deliveryData describes a delivery in a timeline.
@@ -46,6 +51,10 @@ func (c roomTimeline) Run(ctx context.Context, s *streams) error {
 		item := timelineItem{At: e.At, Kind: e.Kind, Name: e.Name, Data: e.Data}
 		if e.Action != nil {
 			item.Data = e.Action
+		}
+		if c := e.Connection; c != nil {
+			item.ConnectionType, item.ConnectionQuality = string(c.ConnectionType), string(c.ConnectionQuality)
+			item.PoorSeconds = &c.PoorSeconds
 		}
 		items = append(items, item)
 		for _, d := range e.Deliveries {
@@ -72,9 +81,14 @@ func (c roomTimeline) Run(ctx context.Context, s *streams) error {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, []string{formatTime(&at), item.Kind, item.Name, string(data)})
+		quality := item.ConnectionQuality
+		if item.PoorSeconds != nil {
+			quality = formatQuality(quality, *item.PoorSeconds)
+		}
+		rows = append(rows, []string{formatTime(&at), item.Kind, item.Name, strings.ToUpper(item.ConnectionType), quality,
+			string(data)})
 	}
-	return printTable(s.out, []string{"TIME", "KIND", "NAME", "DATA"}, rows)
+	return printTable(s.out, []string{"TIME", "KIND", "NAME", "MEDIA", "QUALITY", "DATA"}, rows)
 }
 
 type roomPeople struct {
@@ -108,19 +122,19 @@ func (c roomPeople) Run(ctx context.Context, s *streams) error {
 			role += ", hidden"
 		}
 		rows = append(rows, []string{p.Name, role, p.UserId, formatTime(&joined), left, p.Reason,
-			strings.ToUpper(string(p.ConnectionType)), quality(p), p.Node, p.SeatId})
+			strings.ToUpper(string(p.ConnectionType)), formatQuality(string(p.ConnectionQuality), p.PoorSeconds), p.Node,
+			p.SeatId})
 	}
 	return printTable(s.out,
 		[]string{"NAME", "ROLE", "USER", "JOINED", "LEFT", "REASON", "MEDIA", "QUALITY", "NODE", "SEAT"}, rows)
 }
 
-// quality returns the quality of a connection, with the time for which it was poor.
-func quality(p manage.RoomPerson) string {
-	out := string(p.ConnectionQuality)
-	if p.PoorSeconds > 0 {
-		out += fmt.Sprintf(" (poor %s)", time.Duration(p.PoorSeconds)*time.Second)
+// formatQuality returns the quality of a connection, with the time for which it was poor.
+func formatQuality(quality string, poorSeconds int) string {
+	if poorSeconds > 0 {
+		quality += fmt.Sprintf(" (poor %s)", time.Duration(poorSeconds)*time.Second)
 	}
-	return out
+	return quality
 }
 
 // fetch reads all pages.

@@ -67,6 +67,14 @@ func (s *Bookings) Attendance(ctx context.Context, roomID string) ([]AttendanceR
 	return s.store.AttendanceRecords(ctx, roomID)
 }
 
+// AttendanceOfConnections returns the attendance in a room with the given values of Connection, in any order. It
+// leaves out connections that the room never had.
+func (s *Bookings) AttendanceOfConnections(
+	ctx context.Context, roomID string, connections []string,
+) ([]Attendance, error) {
+	return s.store.AttendanceOfConnections(ctx, roomID, connections)
+}
+
 func analyze(r *Room, records []AttendanceRecord, asOf time.Time) Analytics {
 	out := Analytics{Room: r, AsOf: asOf, Records: records}
 	index := map[string]int{} // by public id

@@ -205,6 +205,8 @@ type AttendanceStore interface {
 	// AttendanceRecords returns all connections that a room ever had, in order, those of
 	// hidden participants included.
 	AttendanceRecords(ctx context.Context, roomID string) ([]AttendanceRecord, error)
+	// AttendanceOfConnections returns the attendance in a room with the given values of Connection, in any order.
+	AttendanceOfConnections(ctx context.Context, roomID string, connections []string) ([]Attendance, error)
 	// Live returns what is live in a project, or in all projects for an empty ID.
 	Live(ctx context.Context, projectID string) (Live, error)
 	// ReportedAttendance returns the first people whom join events of a room reported.

@@ -134,9 +134,13 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 		check(fmt.Sprintf("organizations after %q", after), err)
 	}
 	for name, list := range map[string]func() error{
-		"running rooms":          func() error { _, err := db.RunningRooms(ctx, p.ID); return err },
-		"due rooms":              func() error { _, err := db.DueRooms(ctx, time.Now(), limit); return err },
-		"attendance of a room":   func() error { _, err := db.AttendanceRecords(ctx, middle); return err },
+		"running rooms":        func() error { _, err := db.RunningRooms(ctx, p.ID); return err },
+		"due rooms":            func() error { _, err := db.DueRooms(ctx, time.Now(), limit); return err },
+		"attendance of a room": func() error { _, err := db.AttendanceRecords(ctx, middle); return err },
+		"attendance of connections": func() error {
+			_, err := db.AttendanceOfConnections(ctx, middle, []string{"PA_1", "PA_2"})
+			return err
+		},
 		"attendance of projects": func() error { _, err := db.CurrentAttendanceRecords(ctx, p.ID, ""); return err },
 		"ending overlaps": func() error {
 			_, err := db.EndingOverlaps(ctx, "", time.Now(), time.Now().Add(time.Hour), limit)

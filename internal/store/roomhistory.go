@@ -29,6 +29,9 @@ var (
 	selectAttendanceRecords = "SELECT " + attendanceRecordColumns + ` FROM seats s
 		JOIN attendance a ON a.seat_id = s.id
 		WHERE s.room_id = $1` + attendanceRecordOrder
+	selectAttendanceOfConnections = "SELECT " + attendanceTable.qualified("a.") + ` FROM seats s
+		JOIN attendance a ON a.seat_id = s.id
+		WHERE s.room_id = $1 AND a.connection IN `
 	selectCurrentRecords = "SELECT " + attendanceRecordColumns + ` FROM attendance a
 		JOIN seats s ON s.id = a.seat_id JOIN rooms r ON r.id = a.room_id
 		WHERE a.left_at IS NULL AND NOT a.hidden AND ` + unindexed("r.project_id") + ` = $1 AND `
@@ -41,6 +44,17 @@ var (
 // index on room_id that covers past connections.
 func (s *DB) AttendanceRecords(ctx context.Context, roomID string) ([]room.AttendanceRecord, error) {
 	return s.queryAttendanceRecords(ctx, selectAttendanceRecords, roomID)
+}
+
+// AttendanceOfConnections starts from the seats of the room, like AttendanceRecords.
+func (s *DB) AttendanceOfConnections(
+	ctx context.Context, roomID string, connections []string,
+) ([]room.Attendance, error) {
+	if len(connections) == 0 {
+		return nil, nil
+	}
+	list, args := inList([]any{roomID}, connections)
+	return queryAll(ctx, s, attendanceTable, selectAttendanceOfConnections+list, args...)
 }
 
 func (s *DB) CurrentAttendanceRecords(

@@ -218,9 +218,10 @@ func testTimeline(t *testing.T, b *fixture) {
 	for _, name := range []string{"Amina", "Ben", "Chen"} {
 		seats[name] = b.join(room, name)
 	}
+	b.setPoor(room, "Ben", 20*time.Second)
 	b.mustCall("POST", "/rooms/"+room+"/remove-person", m{"seat_id": seats["Ben"]})
 	b.join(room, "Dora")
-	var actions []any
+	var actions, connections []any
 	var kinds, names []string
 	for cursor := ""; ; {
 		page := b.mustCall("GET", "/rooms/"+room+"/timeline?limit=2"+cursor, nil)
@@ -230,6 +231,7 @@ func testTimeline(t *testing.T, b *fixture) {
 			if e["action"] != nil {
 				actions = append(actions, e["action"])
 			}
+			connections = append(connections, e["connection"])
 		}
 		next, more := page["next_cursor"].(string)
 		if !more {
@@ -247,6 +249,12 @@ func testTimeline(t *testing.T, b *fixture) {
 		"target": m{"seat_id": seats["Ben"], "name": "Ben", "role": "guest"}}}
 	if diff := cmp.Diff(wantActions, actions); diff != "" {
 		t.Errorf("actions differ (-want +got):\n%s", diff)
+	}
+	unchecked := m{"connection_type": "udp", "connection_quality": "", "poor_seconds": 0.0}
+	poor := m{"connection_type": "udp", "connection_quality": "poor", "poor_seconds": 20.0}
+	wantConnections := []any{nil, nil, unchecked, poor, unchecked, nil, poor, unchecked}
+	if diff := cmp.Diff(wantConnections, connections); diff != "" {
+		t.Errorf("connections of the events differ (-want +got):\n%s", diff)
 	}
 	first := b.mustCall("GET", "/rooms/"+room+"/people?limit=2", nil)
 	people := first["people"].([]any)

@@ -308,6 +308,24 @@ func (b *fixture) join(id, name string) string {
 	return a.Seat.ID
 }
 
+// setPoor makes the connection of a person who joined poor, for a time until now.
+func (b *fixture) setPoor(id, name string, duration time.Duration) {
+	b.t.Helper()
+	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context) error {
+		found, err := b.db.AttendanceOfConnections(ctx, id, []string{"connection of " + name})
+		if err != nil {
+			return err
+		}
+		for _, a := range found {
+			a.Quality, a.PoorFor = room.QualityPoor, duration
+			if err := b.db.UpdateQuality(ctx, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
 // createScheduled creates a room that opens in an hour and returns its id.
 func (b *fixture) createScheduled(projectID string) string {
 	b.t.Helper()

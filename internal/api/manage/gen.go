@@ -215,6 +215,57 @@ func (e ConnectionCheckState) Valid() bool {
 	}
 }
 
+// Defines values for ConnectionQuality.
+const (
+	ConnectionQualityEmpty     ConnectionQuality = ""
+	ConnectionQualityExcellent ConnectionQuality = "excellent"
+	ConnectionQualityGood      ConnectionQuality = "good"
+	ConnectionQualityLost      ConnectionQuality = "lost"
+	ConnectionQualityPoor      ConnectionQuality = "poor"
+)
+
+// Valid indicates whether the value is a known member of the ConnectionQuality enum.
+func (e ConnectionQuality) Valid() bool {
+	switch e {
+	case ConnectionQualityEmpty:
+		return true
+	case ConnectionQualityExcellent:
+		return true
+	case ConnectionQualityGood:
+		return true
+	case ConnectionQualityLost:
+		return true
+	case ConnectionQualityPoor:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ConnectionType.
+const (
+	ConnectionTypeEmpty ConnectionType = ""
+	ConnectionTypeTcp   ConnectionType = "tcp"
+	ConnectionTypeTurn  ConnectionType = "turn"
+	ConnectionTypeUdp   ConnectionType = "udp"
+)
+
+// Valid indicates whether the value is a known member of the ConnectionType enum.
+func (e ConnectionType) Valid() bool {
+	switch e {
+	case ConnectionTypeEmpty:
+		return true
+	case ConnectionTypeTcp:
+		return true
+	case ConnectionTypeTurn:
+		return true
+	case ConnectionTypeUdp:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ErrorCode.
 const (
 	ErrorCodeBackupFailed            ErrorCode = "backup_failed"
@@ -524,57 +575,6 @@ func (e RoomRoomType) Valid() bool {
 	case Audio:
 		return true
 	case Video:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RoomPersonConnectionQuality.
-const (
-	RoomPersonConnectionQualityEmpty     RoomPersonConnectionQuality = ""
-	RoomPersonConnectionQualityExcellent RoomPersonConnectionQuality = "excellent"
-	RoomPersonConnectionQualityGood      RoomPersonConnectionQuality = "good"
-	RoomPersonConnectionQualityLost      RoomPersonConnectionQuality = "lost"
-	RoomPersonConnectionQualityPoor      RoomPersonConnectionQuality = "poor"
-)
-
-// Valid indicates whether the value is a known member of the RoomPersonConnectionQuality enum.
-func (e RoomPersonConnectionQuality) Valid() bool {
-	switch e {
-	case RoomPersonConnectionQualityEmpty:
-		return true
-	case RoomPersonConnectionQualityExcellent:
-		return true
-	case RoomPersonConnectionQualityGood:
-		return true
-	case RoomPersonConnectionQualityLost:
-		return true
-	case RoomPersonConnectionQualityPoor:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RoomPersonConnectionType.
-const (
-	RoomPersonConnectionTypeEmpty RoomPersonConnectionType = ""
-	RoomPersonConnectionTypeTcp   RoomPersonConnectionType = "tcp"
-	RoomPersonConnectionTypeTurn  RoomPersonConnectionType = "turn"
-	RoomPersonConnectionTypeUdp   RoomPersonConnectionType = "udp"
-)
-
-// Valid indicates whether the value is a known member of the RoomPersonConnectionType enum.
-func (e RoomPersonConnectionType) Valid() bool {
-	switch e {
-	case RoomPersonConnectionTypeEmpty:
-		return true
-	case RoomPersonConnectionTypeTcp:
-		return true
-	case RoomPersonConnectionTypeTurn:
-		return true
-	case RoomPersonConnectionTypeUdp:
 		return true
 	default:
 		return false
@@ -1031,6 +1031,14 @@ type ConnectionCheck struct {
 
 // ConnectionCheckState `expired`: it was not started, or not finished, in time.
 type ConnectionCheckState string
+
+// ConnectionQuality The quality of the connection at the last check, which is every 10 seconds; the last one of a
+// connection that has ended. Empty if it was never checked.
+type ConnectionQuality string
+
+// ConnectionType How their media reached the server when they joined: tcp and turn usually mean that a network
+// blocks UDP. Empty for those who joined through an earlier version of the service.
+type ConnectionType string
 
 // ConnectionTypes How the media of the connected people, without hidden ones, reached the server when they
 // joined.
@@ -1938,12 +1946,12 @@ type RoomPeople struct {
 type RoomPerson struct {
 	// ConnectionQuality The quality of the connection at the last check, which is every 10 seconds; the last one of a
 	// connection that has ended. Empty if it was never checked.
-	ConnectionQuality RoomPersonConnectionQuality `json:"connection_quality"`
+	ConnectionQuality ConnectionQuality `json:"connection_quality"`
 
 	// ConnectionType How their media reached the server when they joined: tcp and turn usually mean that a network
 	// blocks UDP. Empty for those who joined through an earlier version of the service.
-	ConnectionType RoomPersonConnectionType `json:"connection_type"`
-	Hidden         bool                     `json:"hidden"`
+	ConnectionType ConnectionType `json:"connection_type"`
+	Hidden         bool           `json:"hidden"`
 
 	// Identity The user_id, or else the seat_id, as in webhooks.
 	Identity string `json:"identity"`
@@ -1974,14 +1982,6 @@ type RoomPerson struct {
 	// UserId The person's ID in the integrator's system, or empty.
 	UserId string `json:"user_id"`
 }
-
-// RoomPersonConnectionQuality The quality of the connection at the last check, which is every 10 seconds; the last one of a
-// connection that has ended. Empty if it was never checked.
-type RoomPersonConnectionQuality string
-
-// RoomPersonConnectionType How their media reached the server when they joined: tcp and turn usually mean that a network
-// blocks UDP. Empty for those who joined through an earlier version of the service.
-type RoomPersonConnectionType string
 
 // RoomState defines model for RoomState.
 type RoomState string
@@ -2197,6 +2197,21 @@ type Suspension struct {
 	EndRooms *bool `json:"end_rooms,omitempty"`
 }
 
+// TimelineConnection The connection that began with the event participant.joined, or ended with participant.left, as in the people
+// of the room. Absent for other events.
+type TimelineConnection struct {
+	// ConnectionQuality The quality of the connection at the last check, which is every 10 seconds; the last one of a
+	// connection that has ended. Empty if it was never checked.
+	ConnectionQuality ConnectionQuality `json:"connection_quality"`
+
+	// ConnectionType How their media reached the server when they joined: tcp and turn usually mean that a network
+	// blocks UDP. Empty for those who joined through an earlier version of the service.
+	ConnectionType ConnectionType `json:"connection_type"`
+
+	// PoorSeconds For how long the quality was poor or lost, in steps of 10 seconds.
+	PoorSeconds int `json:"poor_seconds"`
+}
+
 // TimelineEvent defines model for TimelineEvent.
 type TimelineEvent struct {
 	// Action What a host or a co-host did, or a removal through this API. Absent for an event.
@@ -2204,6 +2219,10 @@ type TimelineEvent struct {
 
 	// At An RFC 3339 time in UTC with milliseconds.
 	At string `json:"at"`
+
+	// Connection The connection that began with the event participant.joined, or ended with participant.left, as in the people
+	// of the room. Absent for other events.
+	Connection *TimelineConnection `json:"connection,omitempty"`
 
 	// Data As in the webhook of the event.
 	Data       event.Data `json:"data"`

@@ -57,6 +57,7 @@ type Rooms interface {
 	Search(ctx context.Context, q room.SearchQuery) (room.SearchPage, error)
 	GetSummary(ctx context.Context, id string) (room.Summary, error)
 	Attendance(ctx context.Context, roomID string) ([]room.AttendanceRecord, error)
+	AttendanceOfConnections(ctx context.Context, roomID string, connections []string) ([]room.Attendance, error)
 	HostActions(ctx context.Context, roomID string, after int64, limit int) ([]room.HostAction, error)
 	End(ctx context.Context, id string, reason room.EndReason) (sentOut int, err error)
 	RemoveBySeat(ctx context.Context, roomID, seatID string) (connected bool, err error)

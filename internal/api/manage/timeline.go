@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -62,7 +63,36 @@ func (s *server) roomTimeline(r *http.Request, id string) (RoomTimeline, error) 
 	if more {
 		out.NextCursor = new(fmt.Sprintf("%d.%d", after.event, after.action))
 	}
-	return out, nil
+	return out, s.addConnections(r.Context(), id, out.Events)
+}
+
+// addConnections adds the connections of the events that began or ended one. One query reads all of them.
+func (s *server) addConnections(ctx context.Context, roomID string, events []TimelineEvent) error {
+	var ids []string
+	for _, e := range events {
+		if e.Data.Participant != nil {
+			ids = append(ids, e.Data.Participant.Connection)
+		}
+	}
+	slices.Sort(ids)
+	attendance, err := s.Rooms.AttendanceOfConnections(ctx, roomID, slices.Compact(ids))
+	if err != nil {
+		return err
+	}
+	connections := map[string]*TimelineConnection{}
+	for _, a := range attendance {
+		connections[a.Connection] = &TimelineConnection{
+			ConnectionType:    ConnectionType(a.ConnectionType),
+			ConnectionQuality: ConnectionQuality(a.Quality),
+			PoorSeconds:       int(a.PoorFor / time.Second),
+		}
+	}
+	for i, e := range events {
+		if e.Data.Participant != nil {
+			events[i].Connection = connections[e.Data.Participant.Connection]
+		}
+	}
+	return nil
 }
 
 // timelineCursor has the numbers of the last event and of the last action of a page.
@@ -189,8 +219,8 @@ func (s *server) roomPeople(r *http.Request, id string) (RoomPeople, error) {
 			Session:           a.Session,
 			Node:              a.Node,
 			Hidden:            a.Hidden,
-			ConnectionType:    RoomPersonConnectionType(a.ConnectionType),
-			ConnectionQuality: RoomPersonConnectionQuality(a.Quality),
+			ConnectionType:    ConnectionType(a.ConnectionType),
+			ConnectionQuality: ConnectionQuality(a.Quality),
 			PoorSeconds:       int(a.PoorFor / time.Second),
 			JoinedAt:          formatMillis(a.JoinedAt),
 			Reason:            string(a.Reason),

@@ -70,6 +70,12 @@ func (s *suite) testAttendanceRecords(t *testing.T) {
 
 	all, err := db.AttendanceRecords(ctx, active.ID)
 	requireEqual(t, all, err, []room.AttendanceRecord{gone, first, hidden, second})
+	found, err := db.AttendanceOfConnections(ctx, open.ID, []string{"PA_0", "PA_1"})
+	requireEqual(t, found, err, []room.Attendance{alone.Attendance})
+	found, err = db.AttendanceOfConnections(ctx, open.ID, []string{"PA_0"})
+	requireEqual(t, found, err, nil)
+	found, err = db.AttendanceOfConnections(ctx, open.ID, nil)
+	requireEqual(t, found, err, nil)
 	now, err := db.CurrentAttendanceRecords(ctx, p.ID, active.ID)
 	requireEqual(t, now, err, []room.AttendanceRecord{first, second})
 	now, err = db.CurrentAttendanceRecords(ctx, p.ID, "")

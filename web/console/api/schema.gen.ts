@@ -2311,9 +2311,20 @@ export interface components {
             /** @description The name of the person that the event is about, or empty. */
             name: string;
             action?: components["schemas"]["HostAction"];
+            connection?: components["schemas"]["TimelineConnection"];
             /** @description As in the webhook of the event. */
             data: Record<string, never>;
             deliveries: components["schemas"]["Webhook"][];
+        };
+        /**
+         * @description The connection that began with the event participant.joined, or ended with participant.left, as in the people
+         *     of the room. Absent for other events.
+         */
+        TimelineConnection: {
+            connection_type: components["schemas"]["ConnectionType"];
+            connection_quality: components["schemas"]["ConnectionQuality"];
+            /** @description For how long the quality was poor or lost, in steps of 10 seconds. */
+            poor_seconds: number;
         };
         /** @description What a host or a co-host did, or a removal through this API. Absent for an event. */
         HostAction: {
@@ -2363,18 +2374,8 @@ export interface components {
             /** @description The node that hosted the connection. */
             node: string;
             hidden: boolean;
-            /**
-             * @description How their media reached the server when they joined: tcp and turn usually mean that a network
-             *     blocks UDP. Empty for those who joined through an earlier version of the service.
-             * @enum {string}
-             */
-            connection_type: "" | "udp" | "tcp" | "turn";
-            /**
-             * @description The quality of the connection at the last check, which is every 10 seconds; the last one of a
-             *     connection that has ended. Empty if it was never checked.
-             * @enum {string}
-             */
-            connection_quality: "" | "excellent" | "good" | "poor" | "lost";
+            connection_type: components["schemas"]["ConnectionType"];
+            connection_quality: components["schemas"]["ConnectionQuality"];
             /** @description For how long the quality was poor or lost, in steps of 10 seconds. */
             poor_seconds: number;
             /** @description An RFC 3339 time in UTC with milliseconds. */
@@ -2384,6 +2385,18 @@ export interface components {
             /** @description Why the connection ended; empty while it lasts. */
             reason: string;
         };
+        /**
+         * @description How their media reached the server when they joined: tcp and turn usually mean that a network
+         *     blocks UDP. Empty for those who joined through an earlier version of the service.
+         * @enum {string}
+         */
+        ConnectionType: "" | "udp" | "tcp" | "turn";
+        /**
+         * @description The quality of the connection at the last check, which is every 10 seconds; the last one of a
+         *     connection that has ended. Empty if it was never checked.
+         * @enum {string}
+         */
+        ConnectionQuality: "" | "excellent" | "good" | "poor" | "lost";
         PersonRemoval: {
             /** @description The seat_id of the people of the room. */
             seat_id: string;

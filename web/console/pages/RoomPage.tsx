@@ -227,11 +227,11 @@ function Bars({ room, connections, onChanged }: BarsProps): ReactElement {
 }
 
 /** How the media of a connection reached the server, if that is known. */
-const mediaOf = (connection: Schemas['RoomPerson'] | undefined): string =>
+const mediaOf = (connection: Schemas['TimelineConnection'] | undefined): string =>
   connection?.connection_type ? `, media over ${connection.connection_type.toUpperCase()}` : '';
 
 /** The quality of a person's connections, if it was checked. */
-function qualityOf(connections: Schemas['RoomPerson'][]): string {
+function qualityOf(connections: Schemas['TimelineConnection'][]): string {
   const poorMs = connections.reduce((sum, { poor_seconds }) => sum + poor_seconds * 1000, 0);
   const quality = connections.at(-1)?.connection_quality ?? '';
   if (poorMs > 0) return `, poor connection for ${formatDuration(poorMs)}`;
@@ -272,6 +272,7 @@ function Timeline({ roomId, project }: { roomId: string; project: string | undef
                 <Status tone={describeEvent(event).tone}>{describeEvent(event).text}</Status>
                 <span className="small quiet">
                   <code>{event.kind}</code> {event.sequence > 0 && `no. ${event.sequence}`}
+                  {event.connection && `${mediaOf(event.connection)}${qualityOf([event.connection])}`}
                 </span>
                 {event.deliveries.map((delivery) => (
                   <span className="small timeline-delivery" key={delivery.delivery_id}>
