@@ -7,12 +7,12 @@ import (
 	"debug/elf"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -96,6 +96,7 @@ func TestRelease(t *testing.T) {
 	for arch := range machines {
 		t.Run(arch, func(t *testing.T) { checkArchitecture(t, dir, arch) })
 	}
+	t.Run("documents", func(t *testing.T) { checkDocuments(t, dir) })
 	t.Run("OCI archive", func(t *testing.T) { checkOCI(t, dir) })
 	t.Run("package", func(t *testing.T) { checkPackage(t, find(t, dir, "*_"+runtime.GOARCH+".deb")) })
 	t.Run("image", func(t *testing.T) { checkImage(t, find(t, dir, "*_image_"+runtime.GOARCH+".tar")) })
@@ -147,6 +148,31 @@ func readJSON(t *testing.T, dir, name string, out any) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// checkDocuments checks that the files that the documents name are in the release.
+func checkDocuments(t *testing.T, dir string) {
+	for _, document := range []string{
+		"README.md", "deploy/compose.yaml", "docs/operating/packages.md", "docs/operating/service.md",
+	} {
+		names := regexp.MustCompile(`parley_VERSION_[\w.]*\w`).FindAllString(readDocument(t, document), -1)
+		if len(names) == 0 {
+			t.Errorf("%s: got no file of a release, want one", document)
+		}
+		for _, name := range names {
+			find(t, dir, strings.NewReplacer("VERSION", "*", "ARCH", "amd64").Replace(name))
+		}
+	}
+}
+
+// readDocument returns the text of a file of the repository.
+func readDocument(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // checkOCI checks that the archive names one index, with an image for each architecture that has its program.
@@ -228,7 +254,7 @@ func asUser(root string, user, group uint32) *syscall.SysProcAttr {
 	}
 }
 
-// checkImage runs the program of the image as its user, with a root that cannot be written.
+// checkImage runs the program of the image as its user, with a root that cannot be written and the flags of the README.
 func checkImage(t *testing.T, file string) {
 	if inNamespace(t, file) {
 		return
@@ -262,13 +288,17 @@ func checkImage(t *testing.T, file string) {
 		run(t, "/", "mount", "--bind", "/"+dir, filepath.Join(root, dir))
 	}
 	run(t, "/", "mount", "-o", "remount,bind,ro", root)
-	address := fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
-	all := slices.Concat(config.Entrypoint, config.Cmd, []string{"--listen", address})
+	command := regexp.MustCompile(`localhost/parley:VERSION (serve .*--listen (\S+))`).
+		FindStringSubmatch(readDocument(t, "README.md"))
+	if command == nil {
+		t.Fatal("README.md has no command that runs the image")
+	}
+	all := slices.Concat(config.Entrypoint, strings.Fields(command[1]))
 	cmd := exec.CommandContext(t.Context(), all[0], all[1:]...)
 	cmd.Path, cmd.Dir, cmd.Env = config.Entrypoint[0], config.WorkingDir, config.Env
 	cmd.SysProcAttr = asUser(root, 65532, 65532)
 	start(t, cmd)
-	meet(t, address, data)
+	meet(t, command[2], data)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
