@@ -81,7 +81,7 @@ func release(ctx context.Context, source, out string, architectures []string, sn
 			}
 		}
 		programs = append(programs, p)
-		if err := writeSBOM(p, source, filepath.Join(out, p.name(".cdx.json"))); err != nil {
+		if err := writeSBOM(p, filepath.Join(out, p.name(".cdx.json"))); err != nil {
 			return fmt.Errorf("list the components: %w", err)
 		}
 		if err := writeDeb(p, source, help, filepath.Join(out, debName(p))); err != nil {

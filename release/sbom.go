@@ -1,10 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -13,9 +14,9 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go" // the format of the list, which tools for security read
 )
 
-// writeSBOM writes the components of a program, in the format CycloneDX: the modules that the program itself
-// names, and the packages of its page.
-func writeSBOM(p program, source, file string) error {
+// writeSBOM writes the components of a program, in the format CycloneDX: the modules and the packages of its page that
+// the program itself names.
+func writeSBOM(p program, file string) error {
 	main := component(debug.Module{Path: p.info.Main.Path, Version: p.info.Main.Version}, cdx.ComponentTypeApplication)
 	goVersion := strings.TrimPrefix(p.info.GoVersion, "go")
 	components := []cdx.Component{
@@ -27,7 +28,7 @@ func writeSBOM(p program, source, file string) error {
 		}
 		components = append(components, component(*m, cdx.ComponentTypeLibrary))
 	}
-	ofPage, err := pagePackages(source)
+	ofPage, err := pagePackages(p.file)
 	if err != nil {
 		return err
 	}
@@ -71,30 +72,27 @@ func newComponent(kind cdx.ComponentType, name, version, url string) cdx.Compone
 	}
 }
 
-// pagePackages returns the packages that are part of the page, without those that only build it.
-func pagePackages(source string) (components []cdx.Component, err error) {
-	text, err := os.ReadFile(filepath.Join(source, "web/package-lock.json"))
+// pagePackages returns the packages of the page. The build of the page (web/build/packageList.ts) puts a list of them
+// into the program, whose first key occurs nowhere else.
+func pagePackages(program string) (components []cdx.Component, err error) {
+	content, err := os.ReadFile(program)
 	if err != nil {
 		return nil, err
 	}
-	var lock struct {
-		Packages map[string]struct {
-			Version string
-			Dev     bool
+	var list struct {
+		Packages []struct{ Name, Version string } `json:"parleyPagePackages"`
+	}
+	if i := bytes.Index(content, []byte(`{"parleyPagePackages":`)); i >= 0 {
+		if err := json.NewDecoder(bytes.NewReader(content[i:])).Decode(&list); err != nil {
+			return nil, fmt.Errorf("read the list of the packages of the page: %w", err)
 		}
 	}
-	if err := json.Unmarshal(text, &lock); err != nil {
-		return nil, fmt.Errorf("read package-lock.json: %w", err)
+	if len(list.Packages) == 0 {
+		return nil, errors.New("the program has no list of the packages of its page: run make build")
 	}
-	for path, p := range lock.Packages {
-		const folder = "node_modules/"
-		i := strings.LastIndex(path, folder)
-		if i < 0 || p.Dev {
-			continue
-		}
-		name := path[i+len(folder):]
-		url := fmt.Sprintf("pkg:npm/%s@%s", strings.Replace(name, "@", "%40", 1), p.Version)
-		components = append(components, newComponent(cdx.ComponentTypeLibrary, name, p.Version, url))
+	for _, p := range list.Packages {
+		url := fmt.Sprintf("pkg:npm/%s@%s", strings.Replace(p.Name, "@", "%40", 1), p.Version)
+		components = append(components, newComponent(cdx.ComponentTypeLibrary, p.Name, p.Version, url))
 	}
 	return components, nil
 }

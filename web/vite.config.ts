@@ -3,6 +3,7 @@ import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { compress } from './build/compress.ts';
 import { disableLoglevelStorage } from './build/loglevelStorage.ts';
+import { packageList } from './build/packageList.ts';
 import { preloadLinks } from './build/preloadLinks.ts';
 import { splitMessages } from './build/splitMessages.ts';
 import { staticImports } from './build/staticImports.ts';
@@ -90,6 +91,7 @@ export default defineConfig({
     disableLoglevelStorage(),
     dropDebugLogs(),
     preloadLinks(view, source('room/index.ts')),
+    packageList(),
     compress(),
   ],
   test: {
