@@ -87,7 +87,8 @@ func joinRoom(ts *testscript.TestScript, _ bool, args []string) {
 	link, err := url.Parse(args[0])
 	ts.Check(err)
 	token, _ := strings.CutPrefix(link.Fragment, "t=")
-	body, err := json.Marshal(map[string]string{"name": args[1], "link": token, "seat_key": strings.Repeat(args[1], 30)[:30]})
+	seatKey := strings.Repeat(args[1], 30)[:30]
+	body, err := json.Marshal(map[string]string{"name": args[1], "link": token, "seat_key": seatKey})
 	ts.Check(err)
 	base := link.Scheme + "://" + link.Host
 	seats := base + "/api/join/rooms/" + path.Base(link.Path) + "/seats"
