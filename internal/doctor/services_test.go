@@ -285,6 +285,9 @@ func rewriting(t *testing.T, server, before, after string) string {
 			for kept > 0 && !bytes.HasSuffix(waiting, []byte(before[:kept])) {
 				kept--
 			}
+			if kept < 5 {
+				kept = 0 // a zero at the end is that of another text, after which the server waits
+			}
 			if _, err := client.Write(waiting[:len(waiting)-kept]); err != nil {
 				return
 			}
