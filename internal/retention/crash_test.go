@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"parley/internal/audit"
+	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/retention"
 	"parley/internal/room"
@@ -33,6 +35,12 @@ type crashArguments struct {
 	Database storetest.Database
 	Now      time.Time
 	Periods  retention.Periods
+
+	// At most one is set. If none is, the process rolls up the usage and sweeps.
+	Erase              retention.Person
+	DeleteOrganization string // ID
+
+	KillIn int // the process kills itself in this transaction of the retention, the first is 1; 0 for none
 }
 
 // These are the lines that the child process prints.
@@ -42,8 +50,20 @@ const (
 	finishedLine = "finished"
 )
 
+// Before the last line, the child process prints the receipt of an erasure or of the deletion of an organization.
+type crashReceipt struct {
+	Erased     retention.Erased
+	UsageHours int
+}
+
+// transactions counts the transactions of the retention. The process kills itself at the end of one of them.
+type transactions struct{ begun, killIn int }
+
 // announcingStore prints a line after each commit of a rollup and of a sweep.
-type announcingStore struct{ *store.DB }
+type announcingStore struct {
+	*store.DB
+	transactions *transactions
+}
 
 func (s announcingStore) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
 	err := s.DB.SaveUsageRollup(ctx, r)
@@ -52,7 +72,15 @@ func (s announcingStore) SaveUsageRollup(ctx context.Context, r usage.Rollup) er
 }
 
 func (s announcingStore) WriteInBackground(ctx context.Context, work func(ctx context.Context) error) error {
-	err := s.DB.WriteInBackground(ctx, work)
+	s.transactions.begun++
+	err := s.DB.WriteInBackground(ctx, func(ctx context.Context) error {
+		err := work(ctx)
+		if s.transactions.begun == s.transactions.killIn {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // until the signal has arrived
+		}
+		return err
+	})
 	fmt.Println(sweptLine)
 	return err
 }
@@ -66,14 +94,17 @@ func maintain(a crashArguments) error {
 		return err
 	}
 	clock := func() time.Time { return a.Now }
-	s := announcingStore{db}
+	s := announcingStore{db, &transactions{killIn: a.KillIn}}
+	sweeper := retention.NewService(s, a.Periods, noRooms{}, func(string) {}, clock, slog.New(slog.DiscardHandler))
+	if a.Erase.ProjectID != "" || a.DeleteOrganization != "" {
+		return printReceipt(ctx, a, db, sweeper)
+	}
 	var rolledUp atomic.Bool
 	rollup := make(chan error, 1)
 	go func() {
 		rollup <- usage.NewService(s, usage.NoProvider{}, clock).RollUp(ctx)
 		rolledUp.Store(true)
 	}()
-	sweeper := retention.NewService(s, a.Periods, nil, nil, clock, slog.New(slog.DiscardHandler))
 	for last := false; !last; {
 		last = rolledUp.Load()
 		if _, err := sweeper.Sweep(ctx); err != nil {
@@ -85,6 +116,30 @@ func maintain(a crashArguments) error {
 	}
 	fmt.Println(finishedLine)
 	return db.Close()
+}
+
+// noRooms has no rooms to end.
+type noRooms struct{}
+
+func (noRooms) EndAllRooms(context.Context, string) error { return nil }
+
+// printReceipt erases a person or deletes an organization and prints the receipt.
+func printReceipt(ctx context.Context, a crashArguments, db *store.DB, service *retention.Service) error {
+	var receipt crashReceipt
+	var err error
+	if a.DeleteOrganization == "" {
+		receipt.Erased, err = service.Erase(ctx, a.Erase)
+	} else {
+		var done retention.OrganizationDeletion
+		done, err = service.DeleteOrganization(ctx, a.DeleteOrganization)
+		receipt.UsageHours = done.UsageHours
+	}
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(receipt)
+	fmt.Printf("%s\n%s\n", text, finishedLine)
+	return errors.Join(err, db.Close())
 }
 
 func TestMain(m *testing.M) {
@@ -107,7 +162,14 @@ func TestMain(m *testing.M) {
 // it has printed some lines; zero means that it is not killed. It returns the lines.
 func (f *fixture) maintainInChild(killAfter int) (lines []string) {
 	f.t.Helper()
-	arguments, err := json.Marshal(crashArguments{f.Database, f.now, f.periods})
+	return f.runChild(crashArguments{}, killAfter)
+}
+
+// runChild is maintainInChild for some work.
+func (f *fixture) runChild(a crashArguments, killAfter int) (lines []string) {
+	f.t.Helper()
+	a.Database, a.Now, a.Periods = f.Database, f.now, f.periods
+	arguments, err := json.Marshal(a)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -127,8 +189,9 @@ func (f *fixture) maintainInChild(killAfter int) (lines []string) {
 			time.AfterFunc(rand.N(5*time.Millisecond), func() { _ = child.Process.Kill() })
 		}
 	}
-	if err := child.Wait(); err != nil && killAfter == 0 {
-		f.t.Fatalf("the child that is not killed: got %v after the lines %q, want no error", err, lines)
+	killed := killAfter > 0 || a.KillIn > 0
+	if err := child.Wait(); err != nil && (!killed || child.ProcessState.ExitCode() >= 0) {
+		f.t.Fatalf("the child: got %v after the lines %q, want no error but that of a kill", err, lines)
 	}
 	return lines
 }
@@ -328,6 +391,187 @@ func TestMaintenance_SurvivesProcessCrash(t *testing.T) {
 			t.Errorf("seats with a name whose period is over: got %d, %v, want none", named, err)
 		}
 	})
+}
+
+// receiptAfterKills runs a child process again and again, which kills itself in one of its transactions, until one
+// finishes. It returns that one's receipt.
+func (f *fixture) receiptAfterKills(a crashArguments) crashReceipt {
+	f.t.Helper()
+	if err := f.db.Close(); err != nil {
+		f.t.Fatal(err)
+	}
+	defer f.open()
+	for kills := 0; ; kills++ {
+		// Each process commits at least one transaction, and later ones more, because a large room needs several.
+		a.KillIn = 2 + rand.IntN(1+kills)
+		lines := f.runChild(a, 0)
+		if !slices.Contains(lines, finishedLine) {
+			continue
+		}
+		if kills == 0 {
+			f.t.Error("killed processes: got none, want at least one")
+		}
+		var receipt crashReceipt
+		if err := json.Unmarshal([]byte(lines[len(lines)-2]), &receipt); err != nil {
+			f.t.Fatalf("got the lines %q, %v, want a receipt", lines, err)
+		}
+		return receipt
+	}
+}
+
+// The receipt of an erasure whose process was killed several times, and the audit log, have the counts of all attempts.
+func TestErase_SurvivesProcessCrash(t *testing.T) {
+	testkit.Slow(t)
+	const meetings = 40
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		for i := range meetings {
+			f.meeting(f.project.ID, f.now.Add(-time.Duration(1+i)*day), guest{"Zebulon", "user-7"}, guest{"Control", "user-8"})
+		}
+		large := f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
+		f.rejoin(large, "user-7", "Zebulon", 500)
+		receipt := f.receiptAfterKills(crashArguments{Erase: retention.Person{ProjectID: f.project.ID, UserID: "user-7"}})
+		want := retention.Erased{
+			Rooms:       meetings + 1,
+			Seats:       meetings + 1,
+			Links:       meetings + 1,
+			Events:      3*(meetings+1) + 500,
+			Deliveries:  3 * (meetings + 1),
+			HostActions: 3*meetings + 4,
+			Compaction:  f.compaction(),
+		}
+		if receipt.Erased != want {
+			t.Errorf("receipt: got %+v, want %+v", receipt.Erased, want)
+		}
+		if want.Compaction = ""; f.recordedErasures() != want {
+			t.Errorf("audit log: got the sum %+v, want %+v", f.recordedErasures(), want)
+		}
+		for _, text := range []string{"Zebulon", "user-7", "erased "} {
+			if got := f.rows(text); len(got) != 0 {
+				t.Errorf("rows with %q: got %v, want none", text, got)
+			}
+		}
+	})
+}
+
+// A project and then its organization are deleted by processes that are killed at random moments. The usage stays until
+// the organization is gone, another project of it stays as it is, and the receipts have the counts of all attempts.
+func TestDeletion_SurvivesProcessCrash(t *testing.T) {
+	testkit.Slow(t)
+	const rounds = 6
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		second := f.project
+		second.ID = storetest.NewID()
+		f.write(func(ctx context.Context) error { return f.db.InsertProject(ctx, second) })
+		from := f.now.Add(-60 * day).Truncate(day)
+		storetest.Fill(t, f.db, f.project.ID, 300, from, f.now.Add(-3*day), 1)
+		storetest.Fill(t, f.db, second.ID, 100, from, f.now.Add(-3*day), 2)
+		if err := f.usage.RollUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		raw := f.ReadRawUsage(t)
+		count := func(q string, args ...any) (n int) {
+			t.Helper()
+			if err := f.Raw(t).QueryRow(q, args...).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		ofProject := func(id string) (rows retention.Deleted) {
+			inRooms := func(table string) int {
+				return count(`SELECT count(*) FROM `+table+` WHERE room_id IN (SELECT id FROM rooms WHERE project_id = $1)`, id)
+			}
+			return retention.Deleted{
+				Rooms:       count(`SELECT count(*) FROM rooms WHERE project_id = $1`, id),
+				Seats:       inRooms("seats"),
+				Connections: inRooms("attendance"),
+				Links:       inRooms("links"),
+				Events:      inRooms("events"),
+				Deliveries:  count(`SELECT count(*) FROM webhook_deliveries WHERE project_id = $1`, id),
+			}
+		}
+		existing, kept := ofProject(f.project.ID), ofProject(second.ID)
+		deleteProject := func(id string, cutAtLeast int) {
+			t.Helper()
+			p, err := f.db.Project(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.SuspendedAt = f.now
+			f.write(func(ctx context.Context) error { return f.db.UpdateProject(ctx, p) })
+			if err := f.retention.DeleteProject(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			cut := 0
+			for range rounds {
+				if err := f.db.Close(); err != nil {
+					t.Fatal(err)
+				}
+				lines := f.maintainInChild(1 + rand.IntN(8))
+				f.open()
+				if !slices.Contains(lines, finishedLine) {
+					cut++
+				}
+				f.checkUsage(raw, from, f.project.ID, second.ID)
+			}
+			if cut < cutAtLeast {
+				t.Errorf("killed processes: got %d, want at least %d", cut, cutAtLeast)
+			}
+			f.maintainInChild(0)
+			if _, err := f.db.Project(t.Context(), id); !fault.Is(err, fault.NotFound) {
+				t.Errorf("project after its deletion: got %v, want that there is none", err)
+			}
+			f.checkUsage(raw, from, f.project.ID, second.ID)
+		}
+		deleteProject(f.project.ID, 2)
+		if got := f.deletionReceipts(f.project.ID); !slices.Equal(got, []retention.Deleted{existing}) {
+			t.Errorf("receipts of the project: got %+v, want one, %+v", got, existing)
+		}
+		if got := ofProject(second.ID); got != kept {
+			t.Errorf("the other project: got %+v, want %+v", got, kept)
+		}
+		for _, table := range []string{"attendance", "seats", "sessions", "events", "links", "webhook_deliveries"} {
+			if n := count(`SELECT count(*) FROM ` + table + ` WHERE room_id NOT IN (SELECT id FROM rooms)`); n != 0 {
+				t.Errorf("rows of deleted rooms in the table %s: got %d, want none", table, n)
+			}
+		}
+
+		deleteProject(second.ID, 0)
+		hours := count(`SELECT count(*) FROM usage_hours WHERE organization_id = $1`, f.project.OrganizationID)
+		receipt := f.receiptAfterKills(crashArguments{DeleteOrganization: f.project.OrganizationID})
+		if receipt.UsageHours != hours {
+			t.Errorf("receipt of the organization: got %d hours, want %d", receipt.UsageHours, hours)
+		}
+		for _, id := range []string{f.project.OrganizationID, f.project.ID, second.ID} {
+			got := f.rows(id)
+			delete(got, "audit")
+			if len(got) != 0 {
+				t.Errorf("rows with the ID %s: got %v, want none", id, got)
+			}
+		}
+		report, err := audit.NewService(f.db, time.Now).Verify(t.Context())
+		if err != nil || report.Problem != nil {
+			t.Errorf("audit log: got %+v, %v, want no problem", report, err)
+		}
+	})
+}
+
+// deletionReceipts returns the receipts of a deleted project in the audit log.
+func (f *fixture) deletionReceipts(projectID string) (receipts []retention.Deleted) {
+	f.t.Helper()
+	entries, err := f.db.AuditEntries(f.t.Context(), audit.Query{Limit: 1000})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Action == audit.ProjectDeleted && e.Subject == projectID {
+			var receipt retention.Deleted
+			if err := json.Unmarshal([]byte(e.After), &receipt); err != nil {
+				f.t.Fatal(err)
+			}
+			receipts = append(receipts, receipt)
+		}
+	}
+	return receipts
 }
 
 // isRolledUp reports whether the usage is rolled up, with all late reports.

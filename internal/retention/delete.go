@@ -114,6 +114,9 @@ func (s *Service) finishDeletion(ctx context.Context, p project.Project, compact
 		if err := s.recordUnrecordedSweeps(ctx, p.ID); err != nil {
 			return err
 		}
+		if err := s.recordUnfinishedErasures(ctx, p.ID, s.now().Add(erasurePeriod)); err != nil {
+			return err
+		}
 		if err := s.store.DeleteProject(ctx, p.ID); err != nil {
 			return err
 		}
@@ -149,11 +152,11 @@ type OrganizationDeletion struct {
 const organizationBatch = 500
 
 // DeleteOrganization deletes an organization without projects, and its usage. After an error,
-// also after an interruption, it can be called again. It succeeds even if the compaction of
-// the files does not finish. Errors: NotFound, Conflict if it has projects.
+// also after an interruption, it can be called again, and returns the counts of all calls. It
+// succeeds even if the compaction of the files does not finish. Errors: NotFound, Conflict if it
+// has projects.
 func (s *Service) DeleteOrganization(ctx context.Context, id string) (done OrganizationDeletion, err error) {
 	for finished := false; !finished; {
-		hours := 0
 		err := s.store.WriteInBackground(ctx, func(ctx context.Context) error {
 			finished = false
 			if err := s.store.LockOrganization(ctx, id); err != nil {
@@ -167,9 +170,12 @@ func (s *Service) DeleteOrganization(ctx context.Context, id string) (done Organ
 				return fault.New(fault.Conflict, "organization_has_projects",
 					"the organization has projects (%d): delete them first", len(projects))
 			}
-			var rows int
-			if hours, rows, err = s.store.DeleteOrganizationRows(ctx, id, organizationBatch); err != nil ||
-				rows == organizationBatch {
+			var hours, rows int
+			if hours, rows, err = s.store.DeleteOrganizationRows(ctx, id, organizationBatch); err != nil {
+				return err
+			}
+			// The count is in the database, because the receipt outlives a crash.
+			if done.UsageHours, err = s.store.AddDeletedHours(ctx, id, hours, s.now()); err != nil || rows == organizationBatch {
 				return err
 			}
 			finished = true
@@ -177,12 +183,11 @@ func (s *Service) DeleteOrganization(ctx context.Context, id string) (done Organ
 				return err
 			}
 			return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.OrganizationDeleted, Subject: id,
-				Before: audit.Fields{"organization_id": id}, After: audit.Fields{"usage_hours": done.UsageHours + hours}})
+				Before: audit.Fields{"organization_id": id}, After: audit.Fields{"usage_hours": done.UsageHours}})
 		})
 		if err != nil {
 			return done, err
 		}
-		done.UsageHours += hours
 	}
 	done.Compaction = s.compactFor(ctx, compactionWait)
 	return done, nil

@@ -221,7 +221,7 @@ func TestDeleteOrganization_ManyHours(t *testing.T) {
 		}
 		interrupted = false
 		done, err := service.DeleteOrganization(ctx, o.ID)
-		want := retention.OrganizationDeletion{UsageHours: 700, Compaction: f.compaction()}
+		want := retention.OrganizationDeletion{UsageHours: hours, Compaction: f.compaction()}
 		if err != nil || done != want {
 			t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
 		}
@@ -229,8 +229,8 @@ func TestDeleteOrganization_ManyHours(t *testing.T) {
 			t.Errorf("rows of the transactions: got %v, want %v", rows, want)
 		}
 		entries, err := f.db.AuditEntries(t.Context(), audit.Query{Limit: 10})
-		if err != nil || len(entries) != 1 || entries[0].After != `{"usage_hours":700}` {
-			t.Errorf("audit log: got %+v, %v, want one entry with 700 hours", entries, err)
+		if err != nil || len(entries) != 1 || entries[0].After != `{"usage_hours":1200}` {
+			t.Errorf("audit log: got %+v, %v, want one entry with all hours", entries, err)
 		}
 	})
 }

@@ -167,9 +167,10 @@ type position struct {
 // eraseRoom removes a person from a room in transactions of about personBatchRows rows,
 // because a large room would block other writers for too long. It locks the room and calls find
 // in each transaction, because the person may join and deliveries may be replayed in between, and
-// calls finish with all changes in the last one.
-func (s *Service) eraseRoom(ctx context.Context, roomID string, find func(ctx context.Context) (*traces, error),
-	finish func(ctx context.Context, done Erased) error) (sum Erased, err error) {
+// counts the changes of each.
+func (s *Service) eraseRoom(ctx context.Context, count *erasureCount, roomID string,
+	find func(ctx context.Context) (*traces, error)) error {
+	sum := Erased{}
 	for at := (position{}); !at.done; {
 		var part Erased
 		var next position
@@ -188,23 +189,19 @@ func (s *Service) eraseRoom(ctx context.Context, roomID string, find func(ctx co
 					return err
 				}
 			}
-			if !next.done {
-				return nil
+			if next.done && (sum != (Erased{}) || part != (Erased{}) || t.isCreator) {
+				part.Rooms = 1
 			}
-			whole := sum
-			whole.add(part)
-			if whole != (Erased{}) || t.isCreator {
-				part.Rooms, whole.Rooms = 1, 1
-			}
-			return finish(ctx, whole)
+			return s.countErased(ctx, count, part)
 		})
 		if err != nil {
-			return sum, err
+			return err
 		}
+		count.begun = count.begun || part != (Erased{})
 		sum.add(part)
 		at = next
 	}
-	return sum, nil
+	return nil
 }
 
 // erasePart removes people from at most limit rows of their room after a position: from

@@ -3,6 +3,7 @@ package retention_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/db"
 	"parley/internal/event"
 	"parley/internal/project"
@@ -368,6 +370,35 @@ func (f *fixture) suspend() {
 	suspended := f.project
 	suspended.SuspendedAt = f.now
 	f.write(func(ctx context.Context) error { return f.db.UpdateProject(ctx, suspended) })
+}
+
+// recordedErasures returns the sum of the erasures of persons in the audit log.
+func (f *fixture) recordedErasures() (sum retention.Erased) {
+	f.t.Helper()
+	entries, err := f.db.AuditEntries(f.t.Context(), audit.Query{Limit: 100})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Action != audit.PersonErased {
+			continue
+		}
+		var after struct {
+			retention.Erased
+			HostActions int `json:"host_actions"`
+		}
+		if err := json.Unmarshal([]byte(e.After), &after); err != nil {
+			f.t.Fatalf("entry %d of the audit log: got %q, %v, want counts", e.N, e.After, err)
+		}
+		sum.Rooms += after.Rooms
+		sum.Seats += after.Seats
+		sum.Links += after.Links
+		sum.Events += after.Events
+		sum.Deliveries += after.Deliveries
+		sum.HostActions += after.HostActions
+		sum.Knocks += after.Knocks
+	}
+	return sum
 }
 
 // totals returns the usage of the organization in the last hundred days.

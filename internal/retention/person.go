@@ -2,6 +2,8 @@ package retention
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"maps"
 	"time"
@@ -219,35 +221,111 @@ func (s *Service) addEarlierNames(ctx context.Context, t *traces) error {
 // Erase removes the name and the ID of a person from everything that is stored, room by
 // room, and returns what it has changed. Attendance and the numbers of events stay, so that
 // sums and sequences are the same. Errors: Invalid, NotFound (the seat or the project),
-// Conflict if the person is in a room now or reconnects to it. After another error, Erase can be called again.
+// Conflict if the person is in a room now or reconnects to it. After another error or a crash, Erase can be
+// called again, and then also returns what it had changed before, unless erasurePeriod has passed.
 // Erase succeeds even if the compaction of the files does not finish; Erased.Compaction has
 // its state.
 func (s *Service) Erase(ctx context.Context, p Person) (Erased, error) {
-	first, rest, err := s.erasePerson(ctx, p)
-	if rest != (Erased{}) { // also after an error
-		err = errors.Join(err, s.store.WriteInBackground(context.WithoutCancel(ctx), func(ctx context.Context) error {
-			return s.recordErasure(ctx, p, rest)
-		}))
+	count := &erasureCount{projectID: p.ProjectID, person: p.key()}
+	err := s.erasePerson(ctx, p, count)
+	if err != nil && !count.begun {
+		return Erased{}, err
 	}
-	done := first
-	done.add(rest)
-	if err != nil {
+	done, countErr := s.finishCount(context.WithoutCancel(ctx), count)
+	if err = errors.Join(err, countErr); err != nil {
 		return done, err
 	}
+	// The counts stay until the end of the compaction, so that a crash during it does not lose the receipt.
 	done.Compaction = s.compactFor(ctx, compactionWait)
-	return done, nil
+	return done, s.store.WriteInBackground(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		_, err := s.takeErased(ctx, count.projectID, count.person)
+		return err
+	})
 }
 
-// erasePerson removes a person from all rooms. What it has changed in the first room is
-// recorded in the transaction of the change, and the caller records the rest, because a
-// person may have been in hundreds of rooms.
-func (s *Service) erasePerson(ctx context.Context, p Person) (first, rest Erased, err error) {
+// erasurePeriod is how long the database keeps what an erasure that did not finish has changed.
+const erasurePeriod = 24 * time.Hour
+
+// key returns a text that identifies a person without naming them.
+func (p Person) key() string {
+	sum := sha256.Sum256([]byte(p.ProjectID + "\x00" + p.UserID + "\x00" + p.SeatID))
+	return hex.EncodeToString(sum[:16])
+}
+
+// erasureCount counts what the erasure of a person changes. The counts are in the database, because a person may have
+// been in hundreds of rooms, and a crash must not lose the counts of the first ones.
+type erasureCount struct {
+	projectID string
+	person    string // see Person.key
+	begun     bool   // the first transaction that changed something is committed
+}
+
+// countErased adds the changes of a transaction. It must be called in that transaction. The first one has an entry in
+// the audit log.
+func (s *Service) countErased(ctx context.Context, count *erasureCount, part Erased) error {
+	if part == (Erased{}) {
+		return nil
+	}
+	if !count.begun {
+		if err := s.recordErasure(ctx, count.projectID, part); err != nil {
+			return err
+		}
+	}
+	return s.store.AddErased(ctx, count.erasure(part, !count.begun, s.now()))
+}
+
+func (c *erasureCount) erasure(done Erased, recorded bool, at time.Time) Erasure {
+	return Erasure{
+		ProjectID: c.projectID,
+		Person:    c.person,
+		Erased:    done,
+		Recorded:  recorded,
+		At:        at,
+	}
+}
+
+// finishCount records in the audit log what it does not show yet, and returns all that was changed, also by an earlier
+// attempt. It keeps the counts for the next attempt.
+func (s *Service) finishCount(ctx context.Context, count *erasureCount) (done Erased, err error) {
+	err = s.store.WriteInBackground(ctx, func(ctx context.Context) error {
+		if done, err = s.takeErased(ctx, count.projectID, count.person); err != nil {
+			return err
+		}
+		return s.store.AddErased(ctx, count.erasure(done, true, s.now()))
+	})
+	return done, err
+}
+
+// takeErased removes the counts of an erasure, records in the audit log what it does not show yet, and returns all. It
+// must be called in a transaction.
+func (s *Service) takeErased(ctx context.Context, projectID, person string) (done Erased, err error) {
+	done, rest, err := s.store.TakeErased(ctx, projectID, person)
+	if err == nil && rest != (Erased{}) {
+		err = s.recordErasure(ctx, projectID, rest)
+	}
+	done.add(rest)
+	return done, err
+}
+
+// recordUnfinishedErasures removes the counts of erasures of a project that have not continued since a time, and
+// records them in the audit log. It must be called in a transaction.
+func (s *Service) recordUnfinishedErasures(ctx context.Context, projectID string, before time.Time) error {
+	persons, err := s.store.UnfinishedErasures(ctx, projectID, before)
+	for _, person := range persons {
+		if err == nil {
+			_, err = s.takeErased(ctx, projectID, person)
+		}
+	}
+	return err
+}
+
+// erasePerson removes a person from all rooms.
+func (s *Service) erasePerson(ctx context.Context, p Person, count *erasureCount) error {
 	p, last, err := s.resolve(ctx, p)
 	if err != nil {
-		return first, rest, err
+		return err
 	}
 	erase := func(r PersonRoom) error {
-		recorded := first != (Erased{})
 		earlier, err := s.findPerson(ctx, p, r)
 		if err == nil {
 			err = s.addEarlierNames(ctx, earlier) // before the first transaction, which erases where they are
@@ -255,36 +333,23 @@ func (s *Service) erasePerson(ctx context.Context, p Person) (first, rest Erased
 		if err != nil {
 			return err
 		}
-		erased, err := s.eraseRoom(ctx, r.ID,
-			func(ctx context.Context) (*traces, error) {
-				t, err := s.findDisconnected(ctx, p, r)
-				if err == nil {
-					maps.Copy(t.names, earlier.names)
-				}
-				return t, err
-			},
-			func(ctx context.Context, done Erased) error {
-				if recorded || done == (Erased{}) {
-					return nil
-				}
-				return s.recordErasure(ctx, p, done)
-			})
-		if recorded || err != nil {
-			rest.add(erased)
-		} else {
-			first = erased
-		}
-		return err
+		return s.eraseRoom(ctx, count, r.ID, func(ctx context.Context) (*traces, error) {
+			t, err := s.findDisconnected(ctx, p, r)
+			if err == nil {
+				maps.Copy(t.names, earlier.names)
+			}
+			return t, err
+		})
 	}
 	for after, more := "", true; more; {
 		rooms, err := s.roomsOf(ctx, p, after)
 		if err != nil {
-			return first, rest, err
+			return err
 		}
 		for _, r := range rooms {
 			if r.ID != last.ID {
 				if err := erase(r); err != nil {
-					return first, rest, err
+					return err
 				}
 			}
 			after = r.ID
@@ -292,9 +357,9 @@ func (s *Service) erasePerson(ctx context.Context, p Person) (first, rest Erased
 		more = len(rooms) == personBatch
 	}
 	if last.ID != "" {
-		err = erase(last)
+		return erase(last)
 	}
-	return first, rest, err
+	return nil
 }
 
 // findDisconnected is findPerson for a person who must not be in the room now. A person whose connection was lost
@@ -315,9 +380,9 @@ func (s *Service) findDisconnected(ctx context.Context, p Person, r PersonRoom) 
 
 // recordErasure records what an erasure has changed. It must be called in a transaction. It
 // does not name the person, because the audit log outlives what is erased.
-func (s *Service) recordErasure(ctx context.Context, p Person, done Erased) error {
-	return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.PersonErased, Subject: p.ProjectID,
-		ProjectID: p.ProjectID, After: audit.Fields{"rooms": done.Rooms, "seats": done.Seats, "links": done.Links,
+func (s *Service) recordErasure(ctx context.Context, projectID string, done Erased) error {
+	return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.PersonErased, Subject: projectID,
+		ProjectID: projectID, After: audit.Fields{"rooms": done.Rooms, "seats": done.Seats, "links": done.Links,
 			"events": done.Events, "deliveries": done.Deliveries, "host_actions": done.HostActions, "knocks": done.Knocks}})
 }
 

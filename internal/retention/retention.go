@@ -78,12 +78,22 @@ type Swept struct {
 	Before time.Time // the rooms had ended before
 }
 
+// Erasure is a part of what the erasure of a person has changed.
+type Erasure struct {
+	ProjectID string
+	Person    string // key of the person, which does not name them
+	Erased    Erased // without Compaction
+	Recorded  bool   // the audit log shows it
+	At        time.Time
+}
+
 // Oldest says from when the oldest data of a project is. A time is zero if there is none.
 type Oldest struct {
 	Delivery   time.Time // creation of a webhook delivery
 	Call       time.Time // record of a call
 	People     time.Time // end of a room whose people are not erased
 	Room       time.Time // end of a room
+	Erasure    time.Time // change of an erasure that is not finished
 	Unrecorded bool      // UnrecordedSweeps returns sums
 }
 
@@ -211,6 +221,13 @@ type PersonStore interface {
 	RoomsOfUser(ctx context.Context, projectID, userID, after string, limit int) ([]PersonRoom, error)
 	// RoomOfSeat returns the room of a seat of the project, or NotFound.
 	RoomOfSeat(ctx context.Context, projectID, seatID string) (PersonRoom, error)
+	// AddErased adds to what the erasure of a person has changed until now.
+	AddErased(ctx context.Context, e Erasure) error
+	// TakeErased removes what AddErased added for a person, and returns the sums of what the audit log shows and of the
+	// rest.
+	TakeErased(ctx context.Context, projectID, person string) (recorded, rest Erased, err error)
+	// UnfinishedErasures returns the keys of the persons for whom AddErased added something, the last time before a time.
+	UnfinishedErasures(ctx context.Context, projectID string, before time.Time) ([]string, error)
 	// ConnectionsOfSeats returns the attendance of seats, the earliest first.
 	ConnectionsOfSeats(ctx context.Context, seatIDs []string) ([]Connection, error)
 	// Compact removes deleted data from the files of the database. It returns false if
@@ -246,7 +263,10 @@ type DeletionStore interface {
 	// DeleteOrganizationRows deletes at most limit rows of an organization without projects,
 	// and returns their number and how many of them were rolled-up hours of usage.
 	DeleteOrganizationRows(ctx context.Context, id string, limit int) (usageHours, rows int, err error)
-	// DeleteOrganization deletes an organization without rows.
+	// AddDeletedHours adds to the number of rolled-up hours that the deletion of an organization has deleted, and
+	// returns the sum.
+	AddDeletedHours(ctx context.Context, id string, hours int, at time.Time) (sum int, err error)
+	// DeleteOrganization deletes an organization without rows, with what AddDeletedHours added.
 	DeleteOrganization(ctx context.Context, id string) error
 }
 

@@ -163,7 +163,8 @@ func (s *Service) isDue(p project.Project, oldest Oldest) bool {
 	isOver := func(at time.Time, period time.Duration) bool {
 		return !at.IsZero() && at.Before(cutoff(now, period))
 	}
-	return oldest.Unrecorded || isOver(oldest.Delivery, periods.Deliveries) || isOver(oldest.Call, periods.Calls) ||
+	return oldest.Unrecorded || isOver(oldest.Erasure, erasurePeriod) ||
+		isOver(oldest.Delivery, periods.Deliveries) || isOver(oldest.Call, periods.Calls) ||
 		isOver(oldest.People, periods.People) || isOver(oldest.Room, periods.Rooms)
 }
 
@@ -220,8 +221,8 @@ func (s *Service) recordSwept(ctx context.Context, projectID string, done Swept)
 	})
 }
 
-// recordRest writes the audit entries for the sums of projects, also for those that a sweep left
-// that was killed or interrupted.
+// recordRest writes the audit entries for the sums of projects, also for those that a sweep or an
+// erasure left that was killed or interrupted.
 func (s *Service) recordRest(ctx context.Context, projects map[string]*sweptProject) error {
 	var errs []error
 	for id := range projects {
@@ -231,11 +232,18 @@ func (s *Service) recordRest(ctx context.Context, projects map[string]*sweptProj
 }
 
 func (s *Service) recordRestOf(ctx context.Context, projectID string) error {
-	if rest, err := s.store.UnrecordedSweeps(ctx, projectID); err != nil || len(rest) == 0 {
+	rest, err := s.store.UnrecordedSweeps(ctx, projectID)
+	if err != nil {
+		return err
+	}
+	erasuresUntil := cutoff(s.now(), erasurePeriod)
+	persons, err := s.store.UnfinishedErasures(ctx, projectID, erasuresUntil)
+	if err != nil || len(rest)+len(persons) == 0 {
 		return err
 	}
 	return s.store.WriteInBackground(ctx, func(ctx context.Context) error {
-		return s.recordUnrecordedSweeps(ctx, projectID)
+		return errors.Join(s.recordUnrecordedSweeps(ctx, projectID),
+			s.recordUnfinishedErasures(ctx, projectID, erasuresUntil))
 	})
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -29,13 +30,14 @@ func (s *DB) OldestData(ctx context.Context, projectIDs []string) (map[string]re
 			(SELECT ended_at FROM rooms WHERE project_id = p.id AND ended_at IS NOT NULL AND people_erased_at IS NULL
 				ORDER BY ended_at LIMIT 1),
 			(SELECT ended_at FROM rooms WHERE project_id = p.id AND ended_at IS NOT NULL ORDER BY ended_at LIMIT 1),
+			(SELECT min(last_at) FROM counts WHERE subject = p.id AND period LIKE '`+erasedPrefix+`%'),
 			EXISTS (SELECT 1 FROM counts WHERE subject = p.id AND period IN `+sweptPeriods+`)
 		FROM projects AS p WHERE id IN `+list, args, func(row db.Row) error {
 		var id string
 		var o retention.Oldest
 		var caller time.Time
 		err := row.Scan(&id, db.ScanTime(&o.Delivery), db.ScanTime(&o.Call), db.ScanTime(&caller), db.ScanTime(&o.People),
-			db.ScanTime(&o.Room), &o.Unrecorded)
+			db.ScanTime(&o.Room), db.ScanTime(&o.Erasure), &o.Unrecorded)
 		if o.Call.IsZero() || !caller.IsZero() && caller.Before(o.Call) {
 			o.Call = caller
 		}
@@ -204,18 +206,97 @@ var deletedCounts = []struct {
 
 func (s *DB) AddDeleted(ctx context.Context, projectID string, d retention.Deleted, at time.Time) error {
 	for _, count := range deletedCounts {
-		n := *count.of(&d)
-		if n == 0 {
-			continue
+		if err := s.addCount(ctx, projectID, count.period, *count.of(&d), at); err != nil {
+			return err
 		}
-		err := s.Exec(ctx, `INSERT INTO counts (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (subject, period) DO UPDATE SET n = counts.n + excluded.n, last_at = excluded.last_at`,
-			projectID, count.period, n, at.UnixMilli())
+	}
+	return nil
+}
+
+// addCount adds to a count of a project.
+func (s *DB) addCount(ctx context.Context, projectID, period string, n int, at time.Time) error {
+	if n == 0 {
+		return nil
+	}
+	return s.Exec(ctx, `INSERT INTO counts (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (subject, period) DO UPDATE SET n = counts.n + excluded.n, last_at = excluded.last_at`,
+		projectID, period, n, at.UnixMilli())
+}
+
+// erasedCounts are the counts of the erasure of a person, in the table counts.
+var erasedCounts = []struct {
+	name string
+	of   func(e *retention.Erased) *int
+}{
+	{"deliveries", func(e *retention.Erased) *int { return &e.Deliveries }},
+	{"events", func(e *retention.Erased) *int { return &e.Events }},
+	{"host actions", func(e *retention.Erased) *int { return &e.HostActions }},
+	{"knocks", func(e *retention.Erased) *int { return &e.Knocks }},
+	{"links", func(e *retention.Erased) *int { return &e.Links }},
+	{"rooms", func(e *retention.Erased) *int { return &e.Rooms }},
+	{"seats", func(e *retention.Erased) *int { return &e.Seats }},
+}
+
+// erasedPrefix, the key of a person, a state and the name of a count are its period.
+const erasedPrefix = "erased "
+
+func erasedPeriod(person string, recorded bool, name string) string {
+	state := "unrecorded"
+	if recorded {
+		state = "recorded"
+	}
+	return erasedPrefix + person + " " + state + " " + name
+}
+
+func (s *DB) AddErased(ctx context.Context, e retention.Erasure) error {
+	for _, count := range erasedCounts {
+		err := s.addCount(ctx, e.ProjectID, erasedPeriod(e.Person, e.Recorded, count.name), *count.of(&e.Erased), e.At)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *DB) TakeErased(ctx context.Context, projectID, person string) (recorded, rest retention.Erased, err error) {
+	counts := map[string]*int{} // by period
+	for _, count := range erasedCounts {
+		counts[erasedPeriod(person, true, count.name)] = count.of(&recorded)
+		counts[erasedPeriod(person, false, count.name)] = count.of(&rest)
+	}
+	periods, args := inList([]any{projectID}, slices.Sorted(maps.Keys(counts)))
+	err = s.ExecReturning(ctx, `DELETE FROM counts WHERE subject = $1 AND period IN `+periods+` RETURNING period, n`, args,
+		func(row db.Row) error {
+			var period string
+			var n int
+			err := row.Scan(&period, &n)
+			if count := counts[period]; count != nil {
+				*count = n
+			}
+			return err
+		})
+	return recorded, rest, err
+}
+
+func (s *DB) UnfinishedErasures(ctx context.Context, projectID string, before time.Time) (persons []string, err error) {
+	last := map[string]time.Time{} // by person
+	err = s.Query(ctx, `SELECT period, last_at FROM counts WHERE subject = $1 AND period LIKE '`+erasedPrefix+`%'`,
+		[]any{projectID}, func(row db.Row) error {
+			var period string
+			var at time.Time
+			err := row.Scan(&period, db.ScanTime(&at))
+			person, _, _ := strings.Cut(strings.TrimPrefix(period, erasedPrefix), " ")
+			if at.After(last[person]) {
+				last[person] = at
+			}
+			return err
+		})
+	for _, person := range slices.Sorted(maps.Keys(last)) {
+		if last[person].Before(before) {
+			persons = append(persons, person)
+		}
+	}
+	return persons, err
 }
 
 // sweptPrefix and an action are the period of a sum of AddSwept in the table counts. The column
@@ -309,7 +390,7 @@ func (s *DB) DeleteOrganizationRows(ctx context.Context, id string, limit int) (
 	var counts, reports, days int
 	rows, err = s.deleteUpTo(ctx, id, limit, []limitedDelete{
 		{&counts, `DELETE FROM counts WHERE subject = $1 AND period IN (SELECT period
-			FROM counts WHERE subject = $1 ORDER BY period LIMIT $2) RETURNING period`},
+			FROM counts WHERE subject = $1 AND period <> '` + deletedHours + `' ORDER BY period LIMIT $2) RETURNING period`},
 		{&reports, `DELETE FROM usage_late_reports WHERE id IN (SELECT id
 			FROM usage_late_reports WHERE organization_id = $1 ORDER BY hour LIMIT $2) RETURNING id`},
 		{&days, `DELETE FROM usage_days WHERE organization_id = $1 AND (project_id, day) IN (SELECT project_id, day
@@ -320,8 +401,21 @@ func (s *DB) DeleteOrganizationRows(ctx context.Context, id string, limit int) (
 	return usageHours, rows, err
 }
 
+// deletedHours is the period of the count of AddDeletedHours in the table counts.
+const deletedHours = "deleted usage hours"
+
+func (s *DB) AddDeletedHours(ctx context.Context, id string, hours int, at time.Time) (sum int, err error) {
+	if err := s.addCount(ctx, id, deletedHours, hours, at); err != nil {
+		return 0, err
+	}
+	err = s.Query(ctx, `SELECT n FROM counts WHERE subject = $1 AND period = '`+deletedHours+`'`, []any{id},
+		func(row db.Row) error { return row.Scan(&sum) })
+	return sum, err
+}
+
 func (s *DB) DeleteOrganization(ctx context.Context, id string) error {
 	return s.deleteAll(ctx, id,
+		`DELETE FROM counts WHERE subject = $1`,
 		`DELETE FROM usage_progress WHERE organization_id = $1`,
 		`DELETE FROM organizations WHERE id = $1`)
 }

@@ -366,11 +366,24 @@ func (s *suite) testRetention_Projects(t *testing.T) {
 	requireEqual(t, callers, err, nil)
 	_, err = s.db.Project(ctx, p.ID)
 	requireFault(t, err, fault.NotFound, "project_not_found")
+	addHours := func(hours, want int) {
+		t.Helper()
+		s.write(t, func(ctx context.Context) error {
+			sum, err := s.db.AddDeletedHours(ctx, p.OrganizationID, hours, testTime(0))
+			requireEqual(t, sum, err, want)
+			return err
+		})
+	}
+	addHours(3, 3)
+	addHours(4, 7)
 	s.write(t, func(ctx context.Context) error {
 		hours, rows, err := s.db.DeleteOrganizationRows(ctx, p.OrganizationID, 5)
 		requireEqual(t, []int{hours, rows}, err, []int{0, 0})
-		return s.db.DeleteOrganization(ctx, p.OrganizationID)
+		return err
 	})
+	addHours(0, 7)
+	s.write(t, func(ctx context.Context) error { return s.db.DeleteOrganization(ctx, p.OrganizationID) })
+	addHours(0, 0)
 	_, err = s.db.Organization(ctx, p.OrganizationID)
 	requireFault(t, err, fault.NotFound, "organization_not_found")
 	// A rollup that was computed before the deletion leaves nothing behind.
@@ -413,6 +426,60 @@ func (s *suite) testRetention_OldestData(t *testing.T) {
 	})
 	want.Call, want.People, want.Unrecorded = caller.At, time.Time{}, true
 	check(want)
+	s.write(t, func(ctx context.Context) error {
+		return s.db.AddErased(ctx, retention.Erasure{ProjectID: p.ID, Person: "a", Erased: retention.Erased{Seats: 1},
+			At: testTime(130)})
+	})
+	want.Erasure = testTime(130)
+	check(want)
+}
+
+// The counts of the erasures of two persons are apart from each other, and what the audit log shows is apart from the
+// rest.
+func (s *suite) testRetention_UnfinishedErasures(t *testing.T) {
+	ctx, p := context.Background(), Project(t, s.db)
+	first := retention.Erased{
+		Rooms:       1,
+		Seats:       2,
+		Links:       3,
+		Events:      4,
+		Deliveries:  5,
+		HostActions: 6,
+		Knocks:      7,
+	}
+	add := func(person string, recorded bool, done retention.Erased, at int) {
+		t.Helper()
+		s.write(t, func(ctx context.Context) error {
+			return s.db.AddErased(ctx, retention.Erasure{
+				ProjectID: p.ID,
+				Person:    person,
+				Erased:    done,
+				Recorded:  recorded,
+				At:        testTime(at),
+			})
+		})
+	}
+	add("a", true, first, 1)
+	add("a", false, retention.Erased{Seats: 1}, 2)
+	add("a", false, retention.Erased{Seats: 2, Events: 3}, 3)
+	add("b", false, retention.Erased{Rooms: 9}, 2)
+	for before, want := range map[int][]string{2: nil, 3: {"b"}, 4: {"a", "b"}} {
+		got, err := s.db.UnfinishedErasures(ctx, p.ID, testTime(before))
+		requireEqual(t, got, err, want)
+	}
+	take := func(person string, wantRecorded, wantRest retention.Erased) {
+		t.Helper()
+		var recorded, rest retention.Erased
+		s.write(t, func(ctx context.Context) (err error) {
+			recorded, rest, err = s.db.TakeErased(ctx, p.ID, person)
+			return err
+		})
+		requireEqual(t, recorded, nil, wantRecorded)
+		requireEqual(t, rest, nil, wantRest)
+	}
+	take("a", first, retention.Erased{Seats: 3, Events: 3})
+	take("a", retention.Erased{}, retention.Erased{})
+	take("b", retention.Erased{}, retention.Erased{Rooms: 9})
 }
 
 // The sums of two actions are apart from each other and from the counts of a deletion.

@@ -78,6 +78,7 @@ var tests = []struct {
 	{"Retention_Rooms", (*suite).testRetention_Rooms},
 	{"Retention_OldestData", (*suite).testRetention_OldestData},
 	{"Retention_UnrecordedSweeps", (*suite).testRetention_UnrecordedSweeps},
+	{"Retention_UnfinishedErasures", (*suite).testRetention_UnfinishedErasures},
 	{"Room", (*suite).testRoom},
 	{"Room_Refused", (*suite).testRoom_Refused},
 	{"Rooms_List", (*suite).testRooms_List},
