@@ -114,6 +114,68 @@ func TestBackup_KilledInTheMiddle(t *testing.T) {
 	})
 }
 
+// A server that is killed in the middle of a scheduled backup leaves no file that counts as a backup. The next start
+// makes the backup and removes what the killed server has left.
+func TestScheduledBackup_KilledInTheMiddle(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		s := &service{master: seal.NewKey(), database: d.URL}
+		n := s.startNode(t)
+		fillDatabase(t, s, n.dir)
+		n.stop()
+		dir := t.TempDir()
+		start := func() {
+			t.Helper()
+			n.Server = parleytest.Start(t, parleytest.Options{
+				DataDir:     n.dir,
+				UDPPort:     n.udp,
+				Environment: n.environment(),
+				Args:        []string{"--no-supervise", "--backup-dir", dir, "--backup-every", "1h", "--backup-keep", "1"},
+			})
+		}
+		glob := func(pattern string) []string {
+			t.Helper()
+			files, err := filepath.Glob(pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return files
+		}
+		leftovers := func() []string {
+			return slices.Concat(glob(filepath.Join(dir, "*.part")), glob(filepath.Join(n.dir, ".backup-*")))
+		}
+		complete := func() []string { return glob(filepath.Join(dir, "parley-*.tar")) }
+		requireComplete := func(file string) {
+			t.Helper()
+			if m, err := backup.Check(file); err != nil || m.Rows["rooms"] != 1500 {
+				t.Fatalf("%s: got %d rooms, %v, want 1500", file, m.Rows["rooms"], err)
+			}
+		}
+		for cut, tries := 0, 0; cut < 3; tries++ {
+			if tries == 40 {
+				t.Fatalf("got %d backups that were cut off in the middle, want 3", cut)
+			}
+			incompleteBackups(t, dir, n.dir) // removes those of the server before
+			start()
+			testkit.Eventually(t, "a backup begins", func() bool { return len(leftovers())+len(complete()) > 0 })
+			time.Sleep(rand.N(50 * time.Millisecond)) // the server is killed at a random moment
+			n.Kill()
+			if len(leftovers()) > 0 {
+				cut++
+			}
+			for _, file := range complete() {
+				requireComplete(file)
+				if err := os.Remove(file); err != nil { // so that the next start makes one
+					t.Fatal(err)
+				}
+			}
+		}
+		start()
+		testkit.Eventually(t, "the backup is made", func() bool { return len(complete()) == 1 && len(leftovers()) == 0 })
+		requireComplete(complete()[0])
+		n.stop()
+	})
+}
+
 // incompleteBackups returns how many files an interrupted backup has left in the directory of the backup and in the
 // data directory of a server that was killed, and removes those of the former.
 func incompleteBackups(t *testing.T, dir, dataDir string) (n int) {
