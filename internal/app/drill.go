@@ -55,7 +55,7 @@ func Drill(ctx context.Context, storage config.Storage, file string) (result Dri
 			err = fmt.Errorf("%w, because the disk of the PostgreSQL server is full: free some space on it: %w",
 				ErrNotVerified, err)
 		case db.IsConnectionLost(err):
-			err = fmt.Errorf("%w, because the PostgreSQL server did not answer: %w", ErrNotVerified, err)
+			err = fmt.Errorf("%w, because the PostgreSQL server refused or ended a connection: %w", ErrNotVerified, err)
 		case db.IsDiskFull(err):
 			err = fmt.Errorf("%w, because the disk of %s is full: free some space, or set TMPDIR to a directory on a "+
 				"larger disk: %w", ErrNotVerified, os.TempDir(), err)

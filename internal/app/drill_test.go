@@ -206,7 +206,7 @@ exec %[1]s "$@"
 		t.Fatal(err)
 	}
 	if err := <-done; !errors.Is(err, ErrNotVerified) ||
-		!strings.Contains(err.Error(), "because the PostgreSQL server did not answer") {
+		!strings.Contains(err.Error(), "because the PostgreSQL server refused or ended a connection") {
 		t.Errorf("with a server that stops: got %v, want that the backup was not verified, and why", err)
 	}
 	server.Start(t)
