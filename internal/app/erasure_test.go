@@ -59,6 +59,11 @@ func TestErase_RunningServer(t *testing.T) {
 			t.Fatalf("before the erasure: got no file with %q, want one", text)
 		}
 	}
+	// A person whose page may still connect is not erased.
+	if status := s.send(http.MethodPost, "/api/manage/rooms/"+created.RoomID+"/end", "",
+		"Authorization", "Bearer "+s.AdminToken); status != http.StatusOK {
+		t.Fatalf("end the room: got status %d, want 200", status)
+	}
 	if status := s.send(http.MethodPost, "/api/manage/projects/"+s.ProjectID+"/person-erase", `{"user_id":"`+userID+`"}`,
 		"Authorization", "Bearer "+s.AdminToken); status != http.StatusOK {
 		t.Fatalf("erase the person: got status %d, want 200", status)
