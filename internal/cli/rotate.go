@@ -131,7 +131,29 @@ func showKeys(s *streams, keys []manage.Key) error {
 		rows = append(rows, []string{k.ApiKey, string(k.Status), formatTime(&k.CreatedAt), formatTime(k.OverlapEndsAt),
 			formatTime(k.LastUsedAt), formatCaller(k.LastUsedBy)})
 	}
-	return printTable(s.out, []string{"API KEY", "STATUS", "CREATED", "WORKS UNTIL", "LAST USED", "BY"}, rows)
+	err := printTable(s.out, []string{"API KEY", "STATUS", "CREATED", "WORKS UNTIL", "LAST USED", "BY"}, rows)
+	if err != nil {
+		return err
+	}
+	return showCallers(s, keys)
+}
+
+// showCallers prints the recent callers with each key, if there are any.
+func showCallers(s *streams, keys []manage.Key) error {
+	var rows [][]string
+	for _, k := range keys {
+		if k.RecentCallers == nil {
+			continue
+		}
+		for _, by := range *k.RecentCallers {
+			rows = append(rows, []string{k.ApiKey, string(k.Status), by.Address, by.UserAgent, formatTime(&by.At)})
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	fmt.Fprintln(s.out)
+	return printTable(s.out, []string{"API KEY", "STATUS", "USED BY", "USER AGENT", "LAST"}, rows)
 }
 
 // formatCaller returns the address and the user agent of a caller.

@@ -5,6 +5,7 @@ package requestlog
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -26,6 +27,9 @@ const (
 	SlotToken         = "token"          // management token
 	SlotSession       = "session"        // session of the console
 )
+
+// minRejected is the smallest status of a rejected call.
+const minRejected = 400
 
 // ManagementAPI is the name of the management API in records.
 const ManagementAPI = "manage"
@@ -75,6 +79,9 @@ func (c Call) hasRejectedSignature() bool {
 	return false
 }
 
+// isRejected reports whether the call belongs to the rejected ones. A call with a cause does, whatever its status.
+func (c *Call) isRejected() bool { return c.Status >= minRejected || c.Cause != "" }
+
 // NumberedCall is a call with its number in its project. Later calls have larger
 // numbers. A number is the time of its call in Unix nanoseconds, or slightly more.
 type NumberedCall struct {
@@ -83,7 +90,7 @@ type NumberedCall struct {
 }
 
 // Block is a group of calls of one project and API that are stored together, the earliest
-// first. The numbers of two blocks may overlap if several processes write.
+// first. Rejected calls and accepted ones are in different blocks. The numbers of two blocks may overlap.
 type Block struct {
 	ProjectID string
 	API       string
@@ -95,6 +102,11 @@ func (b Block) First() int64 { return b.Calls[0].N }
 
 // Last returns the largest number in the block.
 func (b Block) Last() int64 { return b.Calls[len(b.Calls)-1].N }
+
+// IsAccepted reports whether no call in the block was rejected.
+func (b Block) IsAccepted() bool {
+	return !slices.ContainsFunc(b.Calls, func(c NumberedCall) bool { return c.isRejected() })
+}
 
 // StoredBlock is a block as it is read.
 type StoredBlock struct {
@@ -110,7 +122,9 @@ type BlockQuery struct {
 	FirstBelow int64  // the first number of a block is below FirstBelow
 	LastBelow  int64  // the last number of a block is below LastBelow
 	Limit      int    // maximum number of blocks
-	Filter     Filter // selects calls; a block without any is returned too
+	Filter     Filter // selects calls; a block without any is returned too, unless it is left out
+	// Rejected leaves out the blocks of accepted calls.
+	Rejected bool
 }
 
 // BlockPosition is the position of a block among those of all projects, in the order of their last numbers.
@@ -143,7 +157,7 @@ type Store interface {
 	SearchCalls(ctx context.Context, after BlockPosition, below int64, f Filter, limit int) (
 		[]NumberedCall, BlockPosition, error)
 	// TrimCalls deletes the earliest blocks of a project and an API until it has at most
-	// latest calls.
+	// latest calls in accepted blocks, and as many in the others.
 	TrimCalls(ctx context.Context, projectID, api string, latest int) error
 	// CallProjects returns the projects that have calls of an API.
 	CallProjects(ctx context.Context, api string) ([]string, error)
@@ -156,8 +170,8 @@ type Store interface {
 	CallTotals(ctx context.Context, projectID string, since time.Time) (CallTotal, error)
 	MostRejected(ctx context.Context, since time.Time, limit int) ([]CallTotal, error)
 	DeleteCallTotals(ctx context.Context, before time.Time) error
-	// SetKeyCallers stores each caller, unless a later caller of the same slot is stored.
-	// KeyCallers returns the callers of a project.
+	// SetKeyCallers stores the time of each caller, unless a later one is stored, and keeps at most MaxKeyCallers with
+	// each credential, as mostRecent does. KeyCallers returns the callers of a project by slot, and the latest first.
 	SetKeyCallers(ctx context.Context, callers []KeyCaller) error
 	KeyCallers(ctx context.Context, projectID string) ([]KeyCaller, error)
 	// Rejections returns at most limit rejections whose last call was at or after since,

@@ -2,31 +2,41 @@ package requestlog
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 )
 
-// KeyCaller is the latest caller with a credential of a project.
+// MaxKeyCallers limits the stored callers with each credential of a project.
+const MaxKeyCallers = 20
+
+// KeyCaller is a caller with a credential of a project. An address and a user agent are one caller.
 type KeyCaller struct {
 	ProjectID string
 	KeySlot   string // the slot of the credential at the time of the call; see Call
-	At        time.Time
 	Address   string
 	UserAgent string
+	At        time.Time // of the latest call
 }
 
 // credentialSlots are the slots whose callers are stored. SlotRetired is missing, because every call
 // with a retired key is rejected.
 var credentialSlots = []string{"current", "overlap", SlotSecret, SlotOverlapSecret}
 
-// callerRecorder collects the latest callers with each credential.
+// callerRecorder collects the recent callers with each credential.
 type callerRecorder struct {
 	mu       sync.Mutex
-	unstored map[callerKey]KeyCaller
+	unstored map[callerKey]map[client]*KeyCaller
 }
 
+// maxUnstoredCallers is the number of callers with a credential beyond which the recorder keeps the most recent only.
+const maxUnstoredCallers = 10 * MaxKeyCallers
+
+// callerKey names a credential.
 type callerKey struct{ projectID, slot string }
+
+type client struct{ address, userAgent string }
 
 // add records the caller of a call whose signature was valid.
 func (r *callerRecorder) add(c Call) {
@@ -38,19 +48,55 @@ func (r *callerRecorder) add(c Call) {
 	r.keepLatest(KeyCaller{
 		ProjectID: c.ProjectID,
 		KeySlot:   c.KeySlot,
-		At:        c.ReceivedAt,
 		Address:   c.Address,
 		UserAgent: c.UserAgent,
+		At:        c.ReceivedAt,
 	})
 }
 
 func (r *callerRecorder) keepLatest(c KeyCaller) {
+	k, by := callerKey{c.ProjectID, c.KeySlot}, client{c.Address, c.UserAgent}
+	callers := r.unstored[k]
+	if known := callers[by]; known != nil {
+		if known.At.Before(c.At) {
+			known.At = c.At
+		}
+		return
+	}
 	if r.unstored == nil {
-		r.unstored = map[callerKey]KeyCaller{}
+		r.unstored = map[callerKey]map[client]*KeyCaller{}
 	}
-	if k := (callerKey{c.ProjectID, c.KeySlot}); !c.At.Before(r.unstored[k].At) {
-		r.unstored[k] = c
+	if callers == nil || len(callers) >= maxUnstoredCallers {
+		kept := mostRecent(slices.Collect(maps.Values(callers)))
+		callers = map[client]*KeyCaller{}
+		for _, known := range kept {
+			callers[client{known.Address, known.UserAgent}] = known
+		}
+		r.unstored[k] = callers
 	}
+	added := c // so that only a new caller needs memory
+	callers[by] = &added
+}
+
+// mostRecent returns at most MaxKeyCallers of the callers with one credential. The latest caller with each user agent
+// comes before the second latest with any, so that a client with many addresses does not displace the other clients. It
+// changes the order of callers.
+func mostRecent(callers []*KeyCaller) []*KeyCaller {
+	if len(callers) <= MaxKeyCallers {
+		return callers
+	}
+	slices.SortStableFunc(callers, func(a, b *KeyCaller) int { return b.At.Compare(a.At) })
+	var rounds [][]*KeyCaller // the first has the latest caller with each user agent
+	sameAgent := map[string]int{}
+	for _, c := range callers {
+		n := sameAgent[c.UserAgent]
+		sameAgent[c.UserAgent]++
+		if n == len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[n] = append(rounds[n], c)
+	}
+	return slices.Concat(rounds...)[:MaxKeyCallers]
 }
 
 // flush stores the callers. Those that cannot be stored are kept for the next flush.
@@ -62,10 +108,13 @@ func (r *callerRecorder) flush(ctx context.Context, store Store) error {
 	if len(taken) == 0 {
 		return nil
 	}
-	callers := make([]KeyCaller, 0, len(taken))
-	for _, c := range taken {
-		c.UserAgent = Sanitize(c.UserAgent)
-		callers = append(callers, c)
+	var callers []KeyCaller
+	for _, ofCredential := range taken {
+		for _, c := range mostRecent(slices.Collect(maps.Values(ofCredential))) {
+			stored := *c
+			stored.UserAgent = Sanitize(c.UserAgent)
+			callers = append(callers, stored)
+		}
 	}
 	err := store.SetKeyCallers(ctx, callers)
 	if err == nil {
@@ -73,20 +122,22 @@ func (r *callerRecorder) flush(ctx context.Context, store Store) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, c := range taken {
-		r.keepLatest(c)
+	for _, ofCredential := range taken {
+		for _, c := range ofCredential {
+			r.keepLatest(*c)
+		}
 	}
 	return err
 }
 
-// KeyCallers returns the latest caller with each credential of a project, by the slot of the
-// credential at that time. Callers of the last seconds may be missing, and those that are
-// older than the records of calls.
-func (r *Recorder) KeyCallers(ctx context.Context, projectID string) (map[string]KeyCaller, error) {
+// KeyCallers returns the recent callers with each credential of a project, the latest first, by the slot of the
+// credential at that time. There are at most MaxKeyCallers of each. Callers of the last seconds may be missing, and
+// those that are older than the records of calls.
+func (r *Recorder) KeyCallers(ctx context.Context, projectID string) (map[string][]KeyCaller, error) {
 	all, err := r.store.KeyCallers(ctx, projectID)
-	found := map[string]KeyCaller{}
+	found := map[string][]KeyCaller{}
 	for _, c := range all {
-		found[c.KeySlot] = c
+		found[c.KeySlot] = append(found[c.KeySlot], c)
 	}
 	return found, err
 }

@@ -2,13 +2,17 @@ package requestlog
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// The latest caller with each credential is stored. A call with a wrong signature is none.
+// The callers with each credential are stored, with the time of their latest call. A call with a wrong signature
+// counts for none.
 func TestRecorder_StoresKeyCallers(t *testing.T) {
 	store := &fakeStore{err: errors.New("away")}
 	at := time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)
@@ -31,6 +35,7 @@ func TestRecorder_StoresKeyCallers(t *testing.T) {
 	}
 	store.err = nil
 	call(2, "current", "", "late")
+	call(5, "current", "", "a")
 	call(4, "current", CauseBadSignature, "wrong signature")
 	call(5, "current", CauseStaleTimestamp, "wrong clock")
 	call(6, SlotToken, "", "operator")
@@ -39,12 +44,53 @@ func TestRecorder_StoresKeyCallers(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := r.KeyCallers(t.Context(), "p")
-	want := map[string]KeyCaller{
-		"current": {ProjectID: "p", KeySlot: "current", At: at.Add(3 * time.Second), Address: "192.0.2.1",
-			UserAgent: Sanitize("b\x00")},
-		"overlap": {ProjectID: "p", KeySlot: "overlap", At: at.Add(6 * time.Second), Address: "192.0.2.1", UserAgent: "old"},
+	caller := func(second int, slot, agent string) KeyCaller {
+		return KeyCaller{
+			ProjectID: "p",
+			KeySlot:   slot,
+			Address:   "192.0.2.1",
+			UserAgent: agent,
+			At:        at.Add(time.Duration(second) * time.Second),
+		}
 	}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+	want := map[string][]KeyCaller{
+		"current": {caller(5, "current", "a"), caller(3, "current", Sanitize("b\x00")), caller(2, "current", "late")},
+		"overlap": {caller(6, "overlap", "old")},
+	}
+	latestFirst := cmpopts.SortSlices(func(a, b KeyCaller) bool { return a.At.After(b.At) })
+	if diff := cmp.Diff(want, got, latestFirst); err != nil || diff != "" {
 		t.Errorf("callers differ, %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// Between two flushes, a client with many addresses does not displace the others.
+func TestRecorder_StoresRareKeyCaller(t *testing.T) {
+	store := newFakeStore()
+	at := time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)
+	r := NewRecorder(store, func() time.Time { return at })
+	for i := range 1000 {
+		c := Call{
+			ProjectID:  "p",
+			API:        "v4",
+			ReceivedAt: at.Add(time.Duration(i) * time.Second),
+			KeySlot:    "overlap",
+			Address:    fmt.Sprintf("198.51.100.%d", i%250),
+			UserAgent:  "cloud",
+		}
+		if i == 0 {
+			c.Address, c.UserAgent = "192.0.2.1", "nightly"
+		}
+		r.Record(c, nil)
+	}
+	if err := r.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	isAt := func(second int) func(KeyCaller) bool {
+		return func(c KeyCaller) bool { return c.At.Equal(at.Add(time.Duration(second) * time.Second)) }
+	}
+	rare, latest := slices.ContainsFunc(store.callers, isAt(0)), slices.ContainsFunc(store.callers, isAt(999))
+	if !rare || !latest || len(store.callers) > MaxKeyCallers {
+		t.Errorf("got %d callers, want at most %d, with the first one and the latest one: %+v",
+			len(store.callers), MaxKeyCallers, store.callers)
 	}
 }

@@ -13,6 +13,11 @@ type Filter struct {
 	ManagementToken string
 }
 
+// onlyRejected reports whether f selects no accepted call.
+func (f Filter) onlyRejected() bool {
+	return f.MinStatus >= minRejected || f.Cause != nil && *f.Cause != ""
+}
+
 // Matches reports whether f selects a call.
 func (f Filter) Matches(c *Call) bool {
 	same := func(wanted *string, value string) bool { return wanted == nil || *wanted == value }

@@ -51,12 +51,17 @@ func (r *Recorder) List(ctx context.Context, q Query) (Page, error) {
 		FirstBelow: cmp.Or(q.After.Below, math.MaxInt64),
 		LastBelow:  cmp.Or(q.After.BlocksBelow, math.MaxInt64),
 		Filter:     q.Filter,
+		Rejected:   q.Filter.onlyRejected(),
 	}
 	if !q.Since.IsZero() {
 		stored.Since = unixNano(q.Since)
 	}
 	if !q.Before.IsZero() {
-		stored.FirstBelow = min(stored.FirstBelow, unixNano(q.Before))
+		before := unixNano(q.Before)
+		stored.FirstBelow = min(stored.FirstBelow, before)
+		if before < math.MaxInt64-int64(blockSpan) { // the later blocks are skipped by the index
+			stored.LastBelow = min(stored.LastBelow, before+int64(blockSpan))
+		}
 	}
 	var calls []NumberedCall
 	var blocks []StoredBlock // that were read

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,8 +14,9 @@ const (
 	// maxPending is the maximum number of calls that wait to be stored, beside those
 	// that are being stored. Further calls are dropped and counted.
 	maxPending = 100_000
-	// maxCallsPerProject limits the number of the stored calls of each project and API.
-	// Package retention limits their age.
+	// maxCallsPerProject limits the number of the stored accepted calls of each project and API, and as well
+	// that of the rejected ones, which a busy project would otherwise lose within minutes. Package retention limits
+	// their age.
 	maxCallsPerProject = 100_000
 
 	// finalFlushTimeout is for how long Run tries to store the calls at its end.
@@ -26,7 +26,7 @@ const (
 	trimEvery         = time.Hour
 	// trimSlack is how many calls below maxCallsPerProject a project is trimmed
 	// to. It is trimmed again before so many calls were added, so that it never
-	// has more than maxCallsPerProject.
+	// has more than maxCallsPerProject of one kind.
 	trimSlack = maxCallsPerProject / 10
 	// insertBatch is the maximum number of calls in one transaction, because
 	// other transactions wait for it.
@@ -95,7 +95,7 @@ func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 // explain.
 func (r *Recorder) Record(c Call, explain Explain) {
 	ended := c.ReceivedAt.Add(time.Duration(c.Micros) * time.Microsecond)
-	r.totals.add(c.API, c.ProjectID, c.Status < http.StatusBadRequest, ended)
+	r.totals.add(c.API, c.ProjectID, c.Status < minRejected, ended)
 	r.callers.add(c)
 	r.enqueue(c, explain)
 }
@@ -268,19 +268,30 @@ func (r *Recorder) blocks(calls []NumberedCall) []Block {
 		c.UserAgent, c.Path, c.Hint = Sanitize(c.UserAgent), Sanitize(c.Path), Sanitize(c.Hint)
 	}
 	slices.SortStableFunc(calls, func(a, b NumberedCall) int {
-		return cmp.Or(cmp.Compare(a.ProjectID, b.ProjectID), cmp.Compare(a.API, b.API))
+		return cmp.Or(cmp.Compare(a.ProjectID, b.ProjectID), cmp.Compare(a.API, b.API), compareOutcome(&a.Call, &b.Call))
 	})
 	var blocks []Block
 	for len(calls) > 0 {
 		first, n := &calls[0], 1
 		for n < min(blockSize, len(calls)) && calls[n].ProjectID == first.ProjectID && calls[n].API == first.API &&
-			calls[n].N-first.N <= int64(blockSpan) {
+			compareOutcome(&calls[n].Call, &first.Call) == 0 && calls[n].N-first.N <= int64(blockSpan) {
 			n++
 		}
 		blocks = append(blocks, Block{ProjectID: first.ProjectID, API: first.API, Calls: calls[:n:n]})
 		calls = calls[n:]
 	}
 	return blocks
+}
+
+// compareOutcome orders accepted calls before rejected ones.
+func compareOutcome(a, b *Call) int {
+	switch aRejected := a.isRejected(); {
+	case aRejected == b.isRejected():
+		return 0
+	case aRejected:
+		return 1
+	}
+	return -1
 }
 
 // requeue puts calls back before the pending ones. It drops the earliest calls

@@ -47,7 +47,7 @@ func (s *fakeStore) Calls(_ context.Context, q BlockQuery) ([]StoredBlock, error
 	var found []StoredBlock
 	for _, b := range s.blocks {
 		if b.ProjectID == q.ProjectID && (q.API == "" || b.API == q.API) && b.First() < q.FirstBelow &&
-			b.Last() < q.LastBelow && b.Last() >= q.Since {
+			b.Last() < q.LastBelow && b.Last() >= q.Since && !(q.Rejected && b.IsAccepted()) {
 			matching := slices.DeleteFunc(slices.Clone(b.Calls), func(c NumberedCall) bool {
 				return !q.Filter.Matches(&c.Call)
 			})
@@ -77,8 +77,13 @@ func (s *fakeStore) TrimCalls(_ context.Context, projectID, api string, latest i
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trimmedTo[projectID+" "+api] = latest
-	for size := s.size(); size > latest; s.blocks = s.blocks[1:] {
-		size -= len(s.blocks[0].Calls)
+	size := map[bool]int{} // of accepted blocks, and of the others
+	for i := len(s.blocks) - 1; i >= 0; i-- {
+		if accepted := s.blocks[i].IsAccepted(); size[accepted]+len(s.blocks[i].Calls) > latest {
+			s.blocks = slices.Delete(s.blocks, i, i+1)
+		} else {
+			size[accepted] += len(s.blocks[i].Calls)
+		}
 	}
 	return s.err
 }
@@ -372,6 +377,49 @@ func TestRecorder_TrimsProject(t *testing.T) {
 	}
 }
 
+// A busy project loses its earliest accepted calls, and keeps the rejected ones. Both are listed together.
+func TestRecorder_KeepsRejectedCalls(t *testing.T) {
+	t.Parallel()
+	s := newFakeStore()
+	r := NewRecorder(s, time.Now)
+	record := func(from, to int, status int) {
+		t.Helper()
+		for i := from; i < to; i++ {
+			c := newCall(i)
+			c.Status = status
+			r.Record(c, nil)
+		}
+		if err := r.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(0, 1, 401)
+	last := 1
+	for ; last <= 2*maxCallsPerProject; last += 9000 {
+		record(last, last+9000, 200)
+	}
+	record(last, last+1, 401)
+	for name, tc := range map[string]struct {
+		filter Filter
+		want   []string
+	}{
+		"all":      {Filter{}, []string{strconv.Itoa(last), strconv.Itoa(last - 1)}},
+		"rejected": {Filter{MinStatus: 400, MaxStatus: 599}, []string{strconv.Itoa(last), "0"}},
+	} {
+		page, err := r.List(t.Context(), Query{ProjectID: "p", Limit: 2, Filter: tc.filter})
+		var got []string
+		for _, c := range page.Calls {
+			got = append(got, c.RequestID)
+		}
+		if err != nil || !slices.Equal(got, tc.want) {
+			t.Errorf("%s: got the calls %v, %v, want %v", name, got, err, tc.want)
+		}
+	}
+	if s.size() > maxCallsPerProject+2 {
+		t.Errorf("got %d calls, want at most %d and two rejected ones", s.size(), maxCallsPerProject)
+	}
+}
+
 func TestRecorder_PendingRefusalsBounded(t *testing.T) {
 	t.Parallel()
 	s := newFakeStore()
@@ -409,16 +457,25 @@ func TestSanitize(t *testing.T) {
 }
 
 func BenchmarkRecord(b *testing.B) {
-	s := newFakeStore()
-	r := NewRecorder(s, time.Now)
-	c := newCall(1)
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		r.Record(c, nil)
-		if i%insertBatch == 0 {
-			_ = r.Flush(context.Background())
-			s.blocks = nil
-		}
+	for _, callers := range []int{1, 100} {
+		b.Run(strconv.Itoa(callers)+" callers", func(b *testing.B) {
+			s := newFakeStore()
+			r := NewRecorder(s, time.Now)
+			calls := make([]Call, callers)
+			for i := range calls {
+				calls[i] = newCall(i)
+				calls[i].Status, calls[i].KeySlot = 200, "current"
+				calls[i].Address, calls[i].UserAgent = "192.0.2."+strconv.Itoa(i), "parley-go/1.0"
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				r.Record(calls[i%callers], nil)
+				if i%insertBatch == 0 {
+					_ = r.Flush(context.Background())
+					s.blocks = nil
+				}
+			}
+		})
 	}
 }
 

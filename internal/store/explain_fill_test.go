@@ -114,9 +114,15 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small 
 			WHERE project_id NOT IN (SELECT project_id FROM project_secrets)`,
 		`INSERT INTO key_callers (project_id, slot, at, address, user_agent)
 			SELECT id, 'current', created_at, '192.0.2.1', '' FROM projects`,
+		`INSERT INTO recent_key_callers (project_id, slot, address, user_agent, at)
+			SELECT project_id, slot, address, user_agent, at FROM key_callers`,
 		`INSERT INTO daily_quotas (project_id, subject, day, used) SELECT id, 'rooms', 1, 1 FROM projects`,
 		`INSERT INTO usage_late_reports (id, organization_id, hour) SELECT id, id, created_at FROM rooms`,
 		`INSERT INTO request_log (project_id, n, first_n, size, calls) SELECT id, 1, 1, 1, '[]' FROM rooms`,
+		// A busy project has many accepted blocks and few of rejected calls.
+		`INSERT INTO request_log (project_id, n, first_n, size, calls, accepted)
+			SELECT project_id, n, n, 1, '[]', n % 500 <> 0 FROM
+				(SELECT project_id, 4000000000000000000 + row_number() OVER (ORDER BY id) AS n FROM rooms) AS r`,
 		`INSERT INTO past_room_counts (project_id, day, id, rooms) SELECT id, 0, '', 1 FROM rooms`,
 		`INSERT INTO usage_hours (organization_id, project_id, hour, audio_base, video_base, audio_change, video_change,
 				audio_millis, video_millis, rise, rooms, sessions)

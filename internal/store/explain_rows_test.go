@@ -105,15 +105,9 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 		_, _, err := db.PastRooms(ctx, p.ID, q)
 		check(fmt.Sprintf("past rooms %+v", q), err)
 	}
-	for _, api := range []string{"", "v5"} {
-		_, err = db.Calls(ctx, requestlog.BlockQuery{
-			ProjectID:  p.ID,
-			API:        api,
-			FirstBelow: math.MaxInt64,
-			LastBelow:  math.MaxInt64,
-			Limit:      limit,
-		})
-		check("calls of API "+api, err)
+	for _, q := range blockQueries(p.ID) {
+		_, err = db.Calls(ctx, q)
+		check(fmt.Sprintf("calls %+v", q), err)
 	}
 	_, _, err = db.SearchCalls(ctx, requestlog.BlockPosition{}, math.MaxInt64, requestlog.Filter{}, limit)
 	check("calls of all projects", err)
@@ -154,6 +148,44 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 		"due buckets":         func() error { _, err := db.DueBuckets(ctx, time.Now()); return err },
 	} {
 		check(name, list())
+	}
+}
+
+// blockQueries are queries for all calls and for the rejected ones of a project, of all APIs and of one.
+func blockQueries(projectID string) (all []requestlog.BlockQuery) {
+	for _, api := range []string{"", "v5"} {
+		for _, rejected := range []bool{false, true} {
+			all = append(all, requestlog.BlockQuery{
+				ProjectID:  projectID,
+				API:        api,
+				FirstBelow: math.MaxInt64,
+				LastBelow:  math.MaxInt64,
+				Limit:      20,
+				Rejected:   rejected,
+			})
+		}
+	}
+	return all
+}
+
+// checkRejectedCalls fails if SQLite, which counts no rows, does not list rejected calls by the indexes that have no
+// accepted blocks.
+func checkRejectedCalls(t *testing.T, raw *sql.DB, db *store.DB, p project.Project) {
+	t.Helper()
+	for _, q := range blockQueries(p.ID) {
+		var run []traced
+		db.Trace(func(q string, args []any) { run = append(run, traced{q, args}) })
+		_, err := db.Calls(context.Background(), q)
+		db.Trace(nil)
+		if err != nil || len(run) != 1 {
+			t.Fatalf("calls %+v: got %d statements, %v, want one", q, len(run), err)
+		}
+		var id, parent, unused int
+		var detail string
+		err = raw.QueryRow("EXPLAIN QUERY PLAN "+run[0].q, run[0].args...).Scan(&id, &parent, &unused, &detail)
+		if err != nil || strings.Contains(detail, "INDEX request_log_rejected") != q.Rejected {
+			t.Errorf("calls %+v: got the plan %q, %v, want an index of rejected calls: %t", q, detail, err, q.Rejected)
+		}
 	}
 }
 

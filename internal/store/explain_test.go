@@ -40,7 +40,7 @@ var notGrowing = map[string]string{
 }
 
 // fewOfProject are the tables of which a project has a few rows, so that a statement may read all of one project.
-var fewOfProject = []string{"api_keys", "daily_quotas", "key_callers", "project_secrets"}
+var fewOfProject = []string{"api_keys", "daily_quotas", "key_callers", "project_secrets", "recent_key_callers"}
 
 // bounded are the partial indexes that contain only rows of what has not ended yet, so
 // that reading all of one is no scan.
@@ -144,6 +144,8 @@ func checkPlans(t *testing.T, d storetest.Database, run *statements) {
 		checkRowsRead(t, c, raw, db, small, smallProject)
 		checkPeriod(t, raw, db, p)
 		checkEmptyProject(t, c, raw, db, p)
+	} else {
+		checkRejectedCalls(t, raw, db, p)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/event"
+	"parley/internal/requestlog"
 	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
@@ -98,6 +99,64 @@ func TestMigrate_KeepsEvents(t *testing.T) {
 		got, err := storetest.Events(ctx, db, "r")
 		if diff := cmp.Diff(want, got, storetest.Exact); err != nil || diff != "" {
 			t.Errorf("events: error %v (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
+// A block of an earlier release, with accepted and rejected calls, is listed with the rejected calls and trimmed with
+// them, and the latest caller with a key is kept.
+func TestMigrate_KeepsCalls(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
+		ctx := t.Context()
+		raw := p.Raw(t)
+		const lastWithMixedBlocks = 45
+		if err := p.Migrate(store.Migrations(lastWithMixedBlocks)); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []string{
+			`INSERT INTO organizations (id, name, billing, created_at) VALUES ('o', 'Org', 'plan', 1)`,
+			`INSERT INTO projects (id, organization_id, name, status, created_at, settings)
+				VALUES ('p', 'o', 'Project', 'active', 1, '{}')`,
+			`INSERT INTO request_log (project_id, api, n, first_n, size, calls)
+				VALUES ('p', 'v5', 2, 1, 2, '[{"n":1,"status":401},{"n":2,"status":200}]')`,
+			`INSERT INTO key_callers (project_id, slot, at, address, user_agent)
+				VALUES ('p', 'overlap', 1, '192.0.2.1', 'nightly/1')`,
+		} {
+			if _, err := raw.Exec(q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		db := p.Open(t)
+		callers, err := db.KeyCallers(ctx, "p")
+		want := []requestlog.KeyCaller{{
+			ProjectID: "p",
+			KeySlot:   "overlap",
+			Address:   "192.0.2.1",
+			UserAgent: "nightly/1",
+			At:        time.UnixMilli(1).UTC(),
+		}}
+		if diff := cmp.Diff(want, callers); err != nil || diff != "" {
+			t.Errorf("callers: error %v (-want +got):\n%s", err, diff)
+		}
+		accepted := requestlog.Block{ProjectID: "p", API: "v5", Calls: []requestlog.NumberedCall{{N: 3}}}
+		if err := db.InsertCalls(ctx, []requestlog.Block{accepted}); err != nil {
+			t.Fatal(err)
+		}
+		for _, tc := range []struct {
+			latest int
+			filter requestlog.Filter
+			want   int
+		}{
+			{2, requestlog.Filter{}, 3}, {2, requestlog.Filter{MinStatus: 400}, 1}, {1, requestlog.Filter{}, 1},
+		} {
+			if err := db.TrimCalls(ctx, "p", "v5", tc.latest); err != nil {
+				t.Fatal(err)
+			}
+			query := requestlog.Query{ProjectID: "p", API: "v5", Limit: 10, Filter: tc.filter}
+			page, err := requestlog.NewRecorder(db, time.Now).List(ctx, query)
+			if err != nil || len(page.Calls) != tc.want {
+				t.Errorf("trimmed to %d, filter %+v: got %+v, %v, want %d calls", tc.latest, tc.filter, page.Calls, err, tc.want)
+			}
 		}
 	})
 }

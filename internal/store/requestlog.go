@@ -40,9 +40,9 @@ func (s *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
 			if !exists[b.ProjectID] {
 				continue
 			}
-			err := s.Exec(ctx, `INSERT INTO request_log (project_id, api, n, first_n, size, calls)
-				VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (project_id, n) DO NOTHING`,
-				b.ProjectID, b.API, b.Last(), b.First(), len(b.Calls), texts[i])
+			err := s.Exec(ctx, `INSERT INTO request_log (project_id, api, n, first_n, size, calls, accepted)
+				VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (project_id, n) DO NOTHING`,
+				b.ProjectID, b.API, b.Last(), b.First(), len(b.Calls), texts[i], b.IsAccepted())
 			if err != nil {
 				return err
 			}
@@ -104,18 +104,21 @@ type storedCall struct {
 	Auth string `json:"auth"`
 }
 
-const (
-	selectCalls = `SELECT api, first_n, n, calls FROM request_log
-		WHERE project_id = $1 AND first_n < $2 AND n < $3 AND n >= $4 ORDER BY n DESC LIMIT $5`
-	selectCallsOfAPI = `SELECT api, first_n, n, calls FROM request_log
-		WHERE project_id = $1 AND api = $6 AND first_n < $2 AND n < $3 AND n >= $4 ORDER BY n DESC LIMIT $5`
-)
+// notAccepted selects the blocks with rejected calls by the indexes that have no others: the first part allows them,
+// and the second one makes SQLite prefer them.
+const notAccepted = "NOT accepted AND accepted = FALSE"
 
 func (s *DB) Calls(ctx context.Context, q requestlog.BlockQuery) ([]requestlog.StoredBlock, error) {
-	query, args := selectCalls, []any{q.ProjectID, q.FirstBelow, q.LastBelow, q.Since, q.Limit}
+	args := []any{q.ProjectID, q.FirstBelow, q.LastBelow, q.Since, q.Limit}
+	where := ""
 	if q.API != "" {
-		query, args = selectCallsOfAPI, append(args, q.API)
+		where, args = where+" AND api = $6", append(args, q.API)
 	}
+	if q.Rejected {
+		where += " AND " + notAccepted
+	}
+	query := `SELECT api, first_n, n, calls FROM request_log
+		WHERE project_id = $1` + where + ` AND first_n < $2 AND n < $3 AND n >= $4 ORDER BY n DESC LIMIT $5`
 	texts := textsOfMatchingCalls(q.Filter)
 	var blocks []requestlog.StoredBlock
 	err := s.Query(ctx, query, args, func(row db.Row) error {
@@ -231,12 +234,25 @@ func decodeCalls(block []byte, texts [][]byte) ([]storedCall, error) {
 	return calls, err
 }
 
+const (
+	rejectedBlocks = `project_id = $1 AND api = $3 AND ` + notAccepted
+	// acceptedBlocks looks into the index of the others, because SQLite reads the calls of a row to find its accepted.
+	acceptedBlocks = `project_id = $1 AND api = $3 AND NOT EXISTS (SELECT 1 FROM request_log AS r
+		WHERE r.project_id = $1 AND r.api = $3 AND NOT r.accepted AND r.accepted = FALSE AND r.n = request_log.n)`
+)
+
 func (s *DB) TrimCalls(ctx context.Context, projectID, api string, latest int) error {
 	return s.Write(ctx, func(ctx context.Context) error {
-		return s.Exec(ctx, `DELETE FROM request_log WHERE project_id = $1 AND api = $3 AND n <= (SELECT max(n) FROM (
-				SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total
-				FROM request_log WHERE project_id = $1 AND api = $3
-			) AS running WHERE total > $2)`, projectID, latest, api)
+		for _, blocks := range []string{acceptedBlocks, rejectedBlocks} {
+			err := s.Exec(ctx, `DELETE FROM request_log WHERE `+blocks+` AND n <= (SELECT max(n) FROM (
+					SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total
+					FROM request_log WHERE `+blocks+`
+				) AS running WHERE total > $2)`, projectID, latest, api)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

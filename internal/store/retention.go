@@ -26,6 +26,7 @@ func (s *DB) OldestData(ctx context.Context, projectIDs []string) (map[string]re
 				ORDER BY project_id, id LIMIT 1),
 			(SELECT n / 1000000 FROM request_log WHERE project_id >= p.id AND project_id <= p.id
 				ORDER BY project_id, n LIMIT 1),
+			(SELECT min(at) FROM recent_key_callers WHERE project_id = p.id),
 			(SELECT min(at) FROM key_callers WHERE project_id = p.id),
 			(SELECT ended_at FROM rooms WHERE project_id = p.id AND ended_at IS NOT NULL AND people_erased_at IS NULL
 				ORDER BY ended_at LIMIT 1),
@@ -35,11 +36,14 @@ func (s *DB) OldestData(ctx context.Context, projectIDs []string) (map[string]re
 		FROM projects AS p WHERE id IN `+list, args, func(row db.Row) error {
 		var id string
 		var o retention.Oldest
-		var caller time.Time
-		err := row.Scan(&id, db.ScanTime(&o.Delivery), db.ScanTime(&o.Call), db.ScanTime(&caller), db.ScanTime(&o.People),
-			db.ScanTime(&o.Room), db.ScanTime(&o.Erasure), &o.Unrecorded)
-		if o.Call.IsZero() || !caller.IsZero() && caller.Before(o.Call) {
-			o.Call = caller
+		var caller, earlierCaller time.Time
+		err := row.Scan(&id, db.ScanTime(&o.Delivery), db.ScanTime(&o.Call), db.ScanTime(&caller),
+			db.ScanTime(&earlierCaller), db.ScanTime(&o.People), db.ScanTime(&o.Room), db.ScanTime(&o.Erasure),
+			&o.Unrecorded)
+		for _, at := range []time.Time{caller, earlierCaller} {
+			if o.Call.IsZero() || !at.IsZero() && at.Before(o.Call) {
+				o.Call = at
+			}
 		}
 		all[id] = o
 		return err
@@ -136,11 +140,16 @@ func (s *DB) DeleteDeliveries(ctx context.Context, projectID string, before time
 		projectID, limit, before.UnixMilli())
 }
 
-// DeleteCalls also deletes the latest callers, whose addresses are part of these records.
+// keyCallerTables are the tables of callers with credentials. Only earlier releases write to the second one.
+var keyCallerTables = []string{"recent_key_callers", "key_callers"}
+
+// DeleteCalls also deletes the callers with credentials, whose addresses are part of these records.
 func (s *DB) DeleteCalls(ctx context.Context, projectID string, before time.Time, limit int) (int, error) {
-	err := s.Exec(ctx, `DELETE FROM key_callers WHERE project_id = $1 AND at < $2`, projectID, before.UnixMilli())
-	if err != nil {
-		return 0, err
+	for _, table := range keyCallerTables {
+		err := s.Exec(ctx, `DELETE FROM `+table+` WHERE project_id = $1 AND at < $2`, projectID, before.UnixMilli())
+		if err != nil {
+			return 0, err
+		}
 	}
 	return s.execCounting(ctx, `DELETE FROM request_log WHERE project_id = $1 AND n IN (SELECT n FROM request_log
 		WHERE project_id = $1 AND n < $2 ORDER BY n LIMIT $3) RETURNING n`, projectID, before.UnixNano(), limit)
@@ -383,6 +392,7 @@ func (s *DB) DeleteProject(ctx context.Context, id string) error {
 		`DELETE FROM project_logos WHERE project_id = $1`,
 		`DELETE FROM projects WHERE id = $1`,
 		`DELETE FROM request_log WHERE project_id = $1`,
+		`DELETE FROM recent_key_callers WHERE project_id = $1`,
 		`DELETE FROM key_callers WHERE project_id = $1`)
 }
 

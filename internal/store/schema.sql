@@ -247,7 +247,7 @@ CREATE TABLE idempotency_records (
 );
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 
--- The latest caller with each credential of a project.
+-- The latest caller with each credential of a project. Only earlier releases write to it.
 CREATE TABLE key_callers (
     project_id TEXT NOT NULL,
     slot TEXT NOT NULL,
@@ -417,6 +417,16 @@ CREATE TABLE projects (
 );
 CREATE INDEX projects_of_organization ON projects (organization_id, id);
 
+-- The recent callers with each credential of a project.
+CREATE TABLE recent_key_callers (
+    project_id TEXT NOT NULL,
+    slot TEXT NOT NULL, -- of the credential at the time of the call
+    address TEXT NOT NULL,
+    user_agent TEXT NOT NULL,
+    at BIGINT NOT NULL, -- of the latest call
+    PRIMARY KEY (project_id, slot, address, user_agent)
+);
+
 -- Rejected API calls that named no project, by day, cause and address.
 CREATE TABLE rejected_calls (
     day BIGINT NOT NULL, -- start in UTC
@@ -438,10 +448,13 @@ CREATE TABLE request_log (
     size BIGINT NOT NULL, -- number of calls
     calls TEXT NOT NULL, -- JSON
     api TEXT NOT NULL DEFAULT 'v5',
+    accepted BOOLEAN NOT NULL DEFAULT FALSE, -- whether no call in the block was rejected
     PRIMARY KEY (project_id, n)
 );
 CREATE INDEX request_log_api ON request_log (project_id, api, n);
 CREATE INDEX request_log_n ON request_log (n, project_id);
+CREATE INDEX request_log_rejected ON request_log (project_id, accepted, n) WHERE NOT accepted;
+CREATE INDEX request_log_rejected_api ON request_log (project_id, api, accepted, n) WHERE NOT accepted;
 
 -- Rooms with their settings and their state.
 CREATE TABLE rooms (

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -162,6 +163,45 @@ describe('a project', () => {
         return keys.getByRole('row').nth(1).textContent();
       })
       .toContain('127.0.0.1');
+    await person.close();
+  });
+
+  test('lists each client of an old key, and does not call the end of the overlap safe before all have changed over', async () => {
+    const { project_id, api_key } = await manage<{ project_id: string; api_key: string }>('POST', '/projects', {
+      organization_id: server.quickstart.organization_id,
+      name: 'Busy',
+    });
+    const callAs = async (client: string, key: string): Promise<void> => {
+      const metadata = { room_title: 'Standup', welcome_message: '' };
+      const body = JSON.stringify({ project_id, name: 'Amina', max_participants: 10, empty_timeout: 300, metadata });
+      const signature = createHmac('sha256', key).update(body).digest('base64');
+      const answer = await fetch(`${server.url}/api/v3/rooms/create_quick_audio_room`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'hash-signature': signature, 'user-agent': client },
+        body,
+      });
+      expect(answer.ok, await answer.text()).toBe(true);
+    };
+    await callAs('nightly/1', api_key);
+    const rotated = await manage<{ api_key: string }>('POST', `/projects/${project_id}/keys/rotate`, {});
+    for (let n = 0; n < 20; n++) await callAs('app/1', api_key);
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', `/projects/${project_id}`);
+    const clients = page.getByRole('table', { name: 'Clients with the old key pair' });
+    await clients.getByRole('row', { name: /app\/1.*127\.0\.0\.1.*not yet/ }).waitFor();
+    await clients.getByRole('row', { name: /nightly\/1.*127\.0\.0\.1.*not yet/ }).waitFor();
+    await page.getByRole('heading', { name: 'Wait before you end the old key pair' }).waitFor();
+
+    // Seven hours later, only the client that is always busy has used the new key.
+    await callAs('app/1', rotated.api_key);
+    await page.clock.install({ time: Date.now() + 7 * 3_600_000 });
+    await expect
+      .poll(async () => {
+        await page.reload();
+        return page.getByRole('heading', { name: /old key pair/ }).textContent();
+      })
+      .toBe('The old key pair is unused, but 1 client did not use the new one yet');
+    await person.seen('console-project-overlap');
     await person.close();
   });
 

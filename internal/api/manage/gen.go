@@ -1142,10 +1142,16 @@ type Key struct {
 	// LastUsedAt The last call with the key, for an old key since the rotation. Absent if there was none.
 	LastUsedAt *Time `json:"last_used_at,omitempty"`
 
-	// LastUsedBy The latest known caller with a key, since the rotation for an old one. Absent if there was none, if the
-	// server does not record calls, or if it was longer ago than records of calls are kept.
+	// LastUsedBy A caller with a credential: an address with a user agent. A caller is known for as long as records of calls
+	// are kept. As last_used_by, it is the latest known caller, since the rotation for an old key. Absent if there
+	// was none, or if the server does not record calls.
 	LastUsedBy    *KeyCaller `json:"last_used_by,omitempty"`
 	OverlapEndsAt *Time      `json:"overlap_ends_at,omitempty"`
+
+	// RecentCallers The recent callers with the key, the latest first, each with its last call. At most 20 are stored for each
+	// credential. Of an old key, the callers before the rotation are included unless they have used the new key
+	// since. Absent if the server does not record calls.
+	RecentCallers *[]KeyCaller `json:"recent_callers,omitempty"`
 
 	// RequestsSinceRotation The number of calls with an old key since the rotation; absent for the current one.
 	RequestsSinceRotation *int64    `json:"requests_since_rotation,omitempty"`
@@ -1156,12 +1162,15 @@ type Key struct {
 // KeyStatus defines model for Key.Status.
 type KeyStatus string
 
-// KeyCaller The latest known caller with a key, since the rotation for an old one. Absent if there was none, if the
-// server does not record calls, or if it was longer ago than records of calls are kept.
+// KeyCaller A caller with a credential: an address with a user agent. A caller is known for as long as records of calls
+// are kept. As last_used_by, it is the latest known caller, since the rotation for an old key. Absent if there
+// was none, or if the server does not record calls.
 type KeyCaller struct {
 	// Address The IP address.
 	Address string `json:"address"`
-	At      Time   `json:"at"`
+
+	// At The last call of the caller with the credential.
+	At Time `json:"at"`
 
 	// UserAgent Empty if the caller sent none.
 	UserAgent string `json:"user_agent"`
@@ -1173,6 +1182,13 @@ type KeyList struct {
 
 	// NextCursor Present if there are more keys and the request has a limit.
 	NextCursor *string `json:"next_cursor,omitempty"`
+
+	// OldSecretCallers During an overlap of project secrets, the recent callers that signed with the old one. As recent_callers of
+	// an old key.
+	OldSecretCallers *[]KeyCaller `json:"old_secret_callers,omitempty"`
+
+	// SecretCallers The recent callers that signed with the current project secret. As recent_callers of a key.
+	SecretCallers *[]KeyCaller `json:"secret_callers,omitempty"`
 }
 
 // Name 1 to 255 characters, not blank.

@@ -1,7 +1,6 @@
 package manage
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"net/http"
@@ -43,11 +42,20 @@ func (s *server) listKeys(ctx context.Context, projectID string) (KeyList, error
 	if err != nil {
 		return KeyList{}, err
 	}
-	callers, err := s.keyCallers(ctx, projectID)
-	if err != nil {
-		return KeyList{}, err
+	var callers keyCallers
+	if s.Calls != nil {
+		if callers, err = s.Calls.KeyCallers(ctx, projectID); err != nil {
+			return KeyList{}, err
+		}
 	}
 	out := KeyList{Keys: []Key{}}
+	if s.Calls != nil {
+		current, old := requestlog.SlotSecret, requestlog.SlotOverlapSecret
+		out.SecretCallers = new(newKeyCallers(callers.between(current, c.SecretCreatedAt, time.Time{})))
+		if !c.SecretOverlapEndsAt.IsZero() {
+			out.OldSecretCallers = new(callers.withOld(current, old, time.Time{}, c.SecretCreatedAt))
+		}
+	}
 	for _, k := range c.Keys {
 		calls, last, err := s.KeyUses.Count(ctx, k.ID, string(k.Slot))
 		if err != nil {
@@ -65,23 +73,12 @@ func (s *server) listKeys(ctx context.Context, projectID string) (KeyList, error
 		if k.Slot == key.Overlap {
 			shown.Status, shown.RequestsSinceRotation = KeyStatusRetiring, &calls
 		}
-		// A call from before this time used another key, which was in the slot then.
-		since := cmp.Or(k.RetiringSince, k.CreatedAt)
-		if by, ok := callers[string(k.Slot)]; ok && !by.At.Before(since) {
-			shown.LastUsedBy = &KeyCaller{Address: by.Address, UserAgent: by.UserAgent, At: NewTime(by.At)}
+		if s.Calls != nil {
+			callers.addTo(&shown, k)
 		}
 		out.Keys = append(out.Keys, shown)
 	}
 	return out, nil
-}
-
-// keyCallers returns the latest callers with the keys of a project by slot, or none if calls are
-// not recorded.
-func (s *server) keyCallers(ctx context.Context, projectID string) (map[string]requestlog.KeyCaller, error) {
-	if s.Calls == nil {
-		return nil, nil
-	}
-	return s.Calls.KeyCallers(ctx, projectID)
 }
 
 func (s *server) RotateKey(w http.ResponseWriter, r *http.Request, id string) {

@@ -136,8 +136,8 @@ type Calls interface {
 		[]requestlog.NumberedCall, requestlog.BlockPosition, error)
 	Rejections(ctx context.Context, q requestlog.RejectionQuery) (
 		page []requestlog.RejectionCount, next requestlog.RejectionCount, err error)
-	// KeyCallers returns the latest caller with each credential of a project, by its slot.
-	KeyCallers(ctx context.Context, projectID string) (map[string]requestlog.KeyCaller, error)
+	// KeyCallers returns the recent callers with each credential of a project by its slot, the latest first.
+	KeyCallers(ctx context.Context, projectID string) (map[string][]requestlog.KeyCaller, error)
 }
 
 // APIName is the name of this API in metrics and in the request log.

@@ -3,6 +3,7 @@ package filltest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"parley/internal/audit"
@@ -64,13 +65,16 @@ func SmallProjects(ctx context.Context, s *store.DB, projects int, start, end ti
 func Calls(ctx context.Context, s *store.DB, projectID string, calls int, start, end time.Time) error {
 	step := end.Sub(start) / time.Duration(max(1, calls))
 	return inBatches(ctx, s, calls, callsPerBlock*blocksPerBatch, 1, func(ctx context.Context, first, last int) error {
-		var blocks []requestlog.Block
+		ofKind := map[bool][]requestlog.NumberedCall{} // accepted calls and rejected ones
 		for n := first; n < last; n++ {
-			if (n-first)%callsPerBlock == 0 {
-				blocks = append(blocks, requestlog.Block{ProjectID: projectID, API: "v4"})
+			c := callAt(n, start.Add(time.Duration(n)*step).UTC())
+			ofKind[c.Cause == ""] = append(ofKind[c.Cause == ""], c)
+		}
+		var blocks []requestlog.Block
+		for _, calls := range ofKind {
+			for block := range slices.Chunk(calls, callsPerBlock) {
+				blocks = append(blocks, requestlog.Block{ProjectID: projectID, API: "v4", Calls: block})
 			}
-			b := &blocks[len(blocks)-1]
-			b.Calls = append(b.Calls, callAt(n, start.Add(time.Duration(n)*step).UTC()))
 		}
 		return s.InsertCalls(ctx, blocks)
 	})

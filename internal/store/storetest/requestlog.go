@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -36,6 +37,62 @@ func newBlock(projectID, api string, numbers ...int64) requestlog.Block {
 		}})
 	}
 	return b
+}
+
+// newAcceptedBlock is newBlock with accepted calls.
+func newAcceptedBlock(projectID, api string, numbers ...int64) requestlog.Block {
+	b := newBlock(projectID, api, numbers...)
+	for i := range b.Calls {
+		b.Calls[i].Status, b.Calls[i].Cause = 200, ""
+	}
+	return b
+}
+
+// testCalls_Rejected lists the rejected calls without the blocks of accepted ones, and trims each kind by itself.
+func (s *suite) testCalls_Rejected(t *testing.T) {
+	ctx := patient()
+	p := Project(t, s.db).ID
+	rejected, accepted, mixed := newBlock(p, "v5", 1, 4), newAcceptedBlock(p, "v5", 2, 3, 5), newBlock(p, "v5", 6, 7)
+	mixed.Calls[1].Status, mixed.Calls[1].Cause = 200, "" // as earlier releases stored calls
+	odd, late, other := newAcceptedBlock(p, "v5", 8), newAcceptedBlock(p, "v5", 9), newBlock(p, "v3", 10)
+	odd.Calls[0].Cause = requestlog.CauseBadSignature // with a status below 400
+	if err := s.db.InsertCalls(ctx, []requestlog.Block{rejected, accepted, mixed, odd, late, other}); err != nil {
+		t.Fatal(err)
+	}
+	list := func(api string, rejected bool, lastBelow int64, want ...requestlog.Block) {
+		t.Helper()
+		var stored []requestlog.StoredBlock
+		for _, b := range want {
+			stored = append(stored, requestlog.StoredBlock{First: b.First(), Last: b.Last(), Calls: b.Calls})
+		}
+		got, err := s.db.Calls(ctx, requestlog.BlockQuery{
+			ProjectID:  p,
+			API:        api,
+			FirstBelow: math.MaxInt64,
+			LastBelow:  lastBelow,
+			Limit:      10,
+			Rejected:   rejected,
+		})
+		requireEqual(t, got, err, stored)
+	}
+	list("", false, math.MaxInt64, other, late, odd, mixed, accepted, rejected)
+	list("", true, math.MaxInt64, other, odd, mixed, rejected)
+	list("v5", true, math.MaxInt64, odd, mixed, rejected)
+	list("v5", true, 7, rejected)
+	for _, tc := range []struct {
+		latest int
+		left   []requestlog.Block
+	}{
+		{5, []requestlog.Block{late, odd, mixed, accepted, rejected}},
+		{3, []requestlog.Block{late, odd, mixed}},
+		{1, []requestlog.Block{late, odd}},
+	} {
+		if err := s.db.TrimCalls(ctx, p, "v5", tc.latest); err != nil {
+			t.Fatal(err)
+		}
+		list("v5", false, math.MaxInt64, tc.left...)
+	}
+	list("v3", false, math.MaxInt64, other)
 }
 
 // testCalls_Filter reads the calls that match each filter.
@@ -323,31 +380,35 @@ func (s *suite) testCallTotals(t *testing.T) {
 	requireEqual(t, got, err, requestlog.CallTotal{ProjectID: p, At: day, Accepted: 4, Rejected: 6})
 }
 
+// keyCaller returns a caller with a credential of a project.
+func keyCaller(projectID, slot string, at int, address, userAgent string) requestlog.KeyCaller {
+	return requestlog.KeyCaller{
+		ProjectID: projectID,
+		KeySlot:   slot,
+		Address:   address,
+		UserAgent: userAgent,
+		At:        testTime(at),
+	}
+}
+
 func (s *suite) testKeyCallers(t *testing.T) {
 	ctx := patient()
 	p, other := Project(t, s.db).ID, Project(t, s.db).ID
-	caller := func(projectID, slot string, at int, address string) requestlog.KeyCaller {
-		return requestlog.KeyCaller{
-			ProjectID: projectID,
-			KeySlot:   slot,
-			At:        testTime(at),
-			Address:   address,
-			UserAgent: trickyTexts[at%len(trickyTexts)],
-		}
-	}
-	latest, old := caller(p, "overlap", 3, "192.0.2.3"), caller(p, "current", 1, "192.0.2.1")
+	tricky := trickyTexts[2]
+	latest, old := keyCaller(p, "overlap", 3, "192.0.2.3", tricky), keyCaller(p, "current", 1, "192.0.2.1", "")
+	second, third := keyCaller(p, "overlap", 2, "192.0.2.3", ""), keyCaller(p, "overlap", 2, "192.0.2.4", "")
 	for _, set := range [][]requestlog.KeyCaller{
-		{old, caller(p, "overlap", 2, "192.0.2.2"), caller(other, "overlap", 9, "192.0.2.9")},
-		{latest}, {caller(p, "overlap", 1, "192.0.2.1")},
+		{old, keyCaller(p, "overlap", 2, "192.0.2.3", tricky), keyCaller(other, "overlap", 9, "192.0.2.9", "")},
+		{latest, third}, {keyCaller(p, "overlap", 1, "192.0.2.3", tricky), second},
 	} {
 		if err := s.db.SetKeyCallers(ctx, set); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := s.db.KeyCallers(ctx, p)
-	requireEqual(t, got, err, []requestlog.KeyCaller{old, latest})
+	requireEqual(t, got, err, []requestlog.KeyCaller{old, latest, second, third})
 	s.write(t, func(ctx context.Context) error {
-		_, err := s.db.DeleteCalls(ctx, p, testTime(2), 9)
+		_, err := s.db.DeleteCalls(ctx, p, testTime(3), 9)
 		return err
 	})
 	got, err = s.db.KeyCallers(ctx, p)
@@ -358,6 +419,43 @@ func (s *suite) testKeyCallers(t *testing.T) {
 	})
 	got, err = s.db.KeyCallers(ctx, p)
 	requireEqual(t, got, err, nil)
+}
+
+// The callers of a credential are bounded. The earliest ones go first, but a client with many addresses does not
+// displace the others.
+func (s *suite) testKeyCallers_Bounded(t *testing.T) {
+	ctx := patient()
+	p := Project(t, s.db).ID
+	const most = requestlog.MaxKeyCallers
+	set := func(callers ...requestlog.KeyCaller) {
+		t.Helper()
+		if err := s.db.SetKeyCallers(ctx, callers); err != nil {
+			t.Fatal(err)
+		}
+	}
+	otherSlot := keyCaller(p, "current", 1, "192.0.2.1", "nightly")
+	nightly := keyCaller(p, "overlap", 1, "192.0.2.1", "nightly")
+	set(otherSlot, nightly)
+	var agents, addresses []requestlog.KeyCaller
+	for i := range 2 * most {
+		c := keyCaller(p, "overlap", 2+i, fmt.Sprint("198.51.100.", i), "cloud")
+		addresses = append(addresses, c)
+		set(c)
+	}
+	latestFirst := func(of []requestlog.KeyCaller, n int) []requestlog.KeyCaller {
+		of = slices.Clone(of[len(of)-n:])
+		slices.Reverse(of)
+		return of
+	}
+	got, err := s.db.KeyCallers(ctx, p)
+	want := append([]requestlog.KeyCaller{otherSlot}, latestFirst(addresses, most-1)...)
+	requireEqual(t, got, err, append(want, nightly))
+	for i := range most {
+		agents = append(agents, keyCaller(p, "overlap", 200+i, "192.0.2.1", fmt.Sprint("app/", i)))
+	}
+	set(agents...)
+	got, err = s.db.KeyCallers(ctx, p)
+	requireEqual(t, got, err, append([]requestlog.KeyCaller{otherSlot}, latestFirst(agents, most)...))
 }
 
 func (s *suite) testCounters(t *testing.T) {

@@ -1005,8 +1005,8 @@ export interface paths {
          * @description Lists the calls that named a credential of a project, and those of integrators to the
          *     management API that concern the project. An integrator sees only those of its own token. Without
          *     project_id, it lists the other calls of the management API. With request_id and without project_id, it finds
-         *     the call among those of all projects, unless it took longer than a minute. At most 100,000 calls of each
-         *     version and project are kept, for the period --retention-calls.
+         *     the call among those of all projects, unless it took longer than a minute. At most 100,000 accepted calls and
+         *     100,000 rejected ones of each version and project are kept, for the period --retention-calls.
          *
          *     A page may have fewer calls than limit, and even none, when few calls match the
          *     filters. There are more as long as next_cursor is present.
@@ -1852,25 +1852,42 @@ export interface components {
             last_used_at?: string;
             last_used_by?: components["schemas"]["KeyCaller"];
             /**
+             * @description The recent callers with the key, the latest first, each with its last call. At most 20 are stored for each
+             *     credential. Of an old key, the callers before the rotation are included unless they have used the new key
+             *     since. Absent if the server does not record calls.
+             */
+            recent_callers?: components["schemas"]["KeyCaller"][];
+            /**
              * Format: int64
              * @description The number of calls with an old key since the rotation; absent for the current one.
              */
             requests_since_rotation?: number;
         };
         /**
-         * @description The latest known caller with a key, since the rotation for an old one. Absent if there was none, if the
-         *     server does not record calls, or if it was longer ago than records of calls are kept.
+         * @description A caller with a credential: an address with a user agent. A caller is known for as long as records of calls
+         *     are kept. As last_used_by, it is the latest known caller, since the rotation for an old key. Absent if there
+         *     was none, or if the server does not record calls.
          */
         KeyCaller: {
             /** @description The IP address. */
             address: string;
             /** @description Empty if the caller sent none. */
             user_agent: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The last call of the caller with the credential.
+             */
             at: string;
         };
         KeyList: {
             keys: components["schemas"]["Key"][];
+            /** @description The recent callers that signed with the current project secret. As recent_callers of a key. */
+            secret_callers?: components["schemas"]["KeyCaller"][];
+            /**
+             * @description During an overlap of project secrets, the recent callers that signed with the old one. As recent_callers of
+             *     an old key.
+             */
+            old_secret_callers?: components["schemas"]["KeyCaller"][];
             /** @description Present if there are more keys and the request has a limit. */
             next_cursor?: string;
         };

@@ -96,7 +96,8 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
           old={{
             rotatedAt: Date.parse(retiring.retiring_since ?? retiring.created_at),
             usedAt: retiring.last_used_at ? Date.parse(retiring.last_used_at) : null,
-            usedBy: retiring.last_used_by,
+            callers: retiring.recent_callers ?? [],
+            newCallers: current?.recent_callers ?? [],
             newUsedAt: current?.last_used_at ? Date.parse(current.last_used_at) : null,
           }}
           endsAt={retiring.overlap_ends_at}
@@ -131,12 +132,16 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
         </div>
         <p className="quiet">It signs the webhooks that the project receives, and can sign calls of versions 3 and 4.</p>
       </section>
-      {project.secret_overlap_ends_at && (
+      {project.secret_overlap_ends_at && keys.data && (
         <OverlapNotice
           project={project}
           slot="overlap_secret"
           what="project secret"
-          old={secretUse}
+          old={{
+            ...secretUse,
+            callers: keys.data.old_secret_callers ?? [],
+            newCallers: keys.data.secret_callers ?? [],
+          }}
           endsAt={project.secret_overlap_ends_at}
         >
           {may('POST /projects/{project_id}/revoke-secret-overlap') && (
@@ -234,7 +239,9 @@ interface OverlapNoticeProps {
 }
 
 /** The server does not count the uses of a project secret. */
-const secretUse: OldCredential = { rotatedAt: null, usedAt: null, newUsedAt: null };
+const secretUse = { rotatedAt: null, usedAt: null, newUsedAt: null };
+
+const checkClients = 'End the overlap when these clients have the new one, or no longer run.';
 
 const checkBackend =
   'End the overlap only after you have checked that your backend has it, or that it signs its calls with the project secret.';
@@ -242,17 +249,8 @@ const checkBackend =
 /** The clients that still use an old credential, and when it is safe to end its overlap. */
 function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNoticeProps): ReactElement {
   const now = useNow();
-  const calls = useGet('/calls', { query: { project_id: project.project_id, key_slot: slot, limit: 100 } });
   const id = `overlap-notice-${slot}`;
-  if (calls.error)
-    return (
-      <>
-        <ErrorBox error={calls.error} retry={calls.reload} />
-        <div className="actions">{children}</div>
-      </>
-    );
-  if (!calls.data) return <Loading />;
-  const { state, lastMs, safeAt, clients } = adviseOverlap(calls.data.calls, old, now);
+  const { state, lastMs, safeAt, clients, unseen } = adviseOverlap(old, now);
   const unknown = old.rotatedAt === null;
   return (
     <section className={state === 'safe' ? 'box good' : 'box warning'} aria-labelledby={id}>
@@ -260,6 +258,7 @@ function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNo
         <h2 id={id}>
           {state === 'safe' && `The old ${what} is unused: safe to end the overlap`}
           {state === 'idle' && `The old ${what} is unused, and the new one was never used`}
+          {state === 'unseen' && `The old ${what} is unused, but ${formatCount(unseen, 'client')} did not use the new one yet`}
           {state === 'wait' && `Wait before you end the old ${what}`}
         </h2>
         {children}
@@ -276,24 +275,27 @@ function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNo
           (old.newUsedAt === null
             ? ` The new ${what} was not used yet. ${state === 'idle' ? checkBackend : 'Put it into your backend first.'}`
             : ` The new ${what} was last used ${formatAgo(Math.min(old.newUsedAt, now), now)}.`)}
+        {state === 'unseen' && ` ${checkClients}`}
       </p>
       {clients.length > 0 && (
         <>
           <p className="quiet">
-            Clients that still use it
-            {calls.data.calls.length > 0 && `, from the last ${formatCount(calls.data.calls.length, 'API call')} and the last use`}
-            {calls.data.next_cursor ? ', there are more' : ''}:
+            Its clients, each with its last use. A client from before the rotation is listed until it uses the new {what}, because a nightly
+            or weekly job may still have the old one:
           </p>
           <Table
             label={`Clients with the old ${what}`}
             rows={clients}
-            keyOf={({ userAgent, address, route }) => [userAgent, address, route].join(' ')}
+            keyOf={({ userAgent, address }) => [userAgent, address].join(' ')}
             columns={[
               { head: 'Client', wide: true, cell: ({ userAgent }) => userAgent || 'No user agent' },
               { head: 'From', cell: ({ address }) => <span className="nowrap">{address}</span> },
-              { head: 'Route', cell: ({ route }) => <code>{route}</code> },
-              { head: 'API calls', end: true, cell: ({ calls }) => calls || '' },
-              { head: 'Last', end: true, cell: ({ lastAt }) => <Time at={lastAt} ago /> },
+              { head: 'Old one used', end: true, cell: ({ lastAt }) => <Time at={lastAt} ago /> },
+              {
+                head: 'New one used',
+                end: true,
+                cell: ({ newAt }) => (newAt ? <Time at={newAt} ago /> : <span className="quiet">not yet</span>),
+              },
             ]}
           />
           <p>

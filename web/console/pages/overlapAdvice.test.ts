@@ -1,57 +1,47 @@
 import { expect, test } from 'vitest';
 import { adviseOverlap, quietMs } from './overlapAdvice';
 
-const rotatedAt = Date.UTC(2026, 10, 24, 8);
-const newUsedAt = Date.UTC(2026, 10, 24, 9);
-const call = (hour: number, user_agent: string, route = '/api/v4/rooms') =>
-  ({ at: new Date(Date.UTC(2026, 10, 24, hour)).toISOString(), user_agent, client_address: '192.0.2.1', route }) as never;
+const at = (hour: number): number => Date.UTC(2026, 10, 24) + hour * 3_600_000;
+const caller = (hour: number, user_agent: string, address = '192.0.2.1') => ({ at: new Date(at(hour)).toISOString(), user_agent, address });
+const rotatedAt = at(8);
+const newUsedAt = at(9);
+const none = { rotatedAt, usedAt: null, callers: [], newCallers: [], newUsedAt };
 
-test('calls with the old key are grouped by their caller', () => {
-  const advice = adviseOverlap(
-    [call(11, 'a'), call(10, 'b'), call(9, 'a'), call(7, 'c')],
-    { rotatedAt, usedAt: null, newUsedAt },
-    Date.UTC(2026, 10, 24, 12),
-  );
-  expect(advice.clients.map(({ userAgent, calls, lastAt }) => [userAgent, calls, lastAt])).toEqual([
-    ['a', 2, '2026-11-24T11:00:00.000Z'],
-    ['b', 1, '2026-11-24T10:00:00.000Z'],
+test('clients are an address with a user agent, the latest first', () => {
+  const callers = [caller(10, 'b'), caller(11, 'a'), caller(7, 'c'), caller(9, 'a', '192.0.2.2')];
+  const newCallers = [caller(12, 'a'), caller(9, 'b')];
+  const advice = adviseOverlap({ ...none, callers, newCallers }, at(12));
+  expect(advice.clients.map(({ userAgent, address, lastAt, newAt }) => [userAgent, address, Date.parse(lastAt), newAt])).toEqual([
+    ['a', '192.0.2.1', at(11), '2026-11-24T12:00:00.000Z'],
+    ['b', '192.0.2.1', at(10), '2026-11-24T09:00:00.000Z'],
+    ['a', '192.0.2.2', at(9), null],
+    ['c', '192.0.2.1', at(7), null],
   ]);
-  expect(advice).toMatchObject({ state: 'wait', lastMs: Date.UTC(2026, 10, 24, 11), safeAt: Date.UTC(2026, 10, 24, 17) });
+  expect(advice).toMatchObject({ state: 'wait', lastMs: at(11), safeAt: at(17), unseen: 3 });
 });
 
+const changedOver = { callers: [caller(9, 'a')], newCallers: [caller(10, 'a')] };
+
 test.each([
-  ['six hours after the last use', [call(9, 'a')], newUsedAt, 15, 'safe'],
-  ['less than six hours after the last use', [call(9, 'a')], newUsedAt, 14.9, 'wait'],
-  ['six hours after the rotation, unused', [], newUsedAt, 14, 'safe'],
-  ['soon after the rotation, unused', [], newUsedAt, 13.9, 'wait'],
-  ['soon after the rotation, both unused', [], null, 13.9, 'wait'],
-  ['six hours after the rotation, both unused', [], null, 14, 'idle'],
-  ['less than six hours after the last use, with the new key unused', [call(9, 'a')], null, 14.9, 'wait'],
-])('%s', (_, calls, newUsedAt, hour, state) => {
-  const now = Date.UTC(2026, 10, 24) + hour * 3_600_000;
-  expect(adviseOverlap(calls, { rotatedAt, usedAt: null, newUsedAt }, now).state).toBe(state);
+  ['six hours after the last use', { ...none, ...changedOver }, 15, 'safe'],
+  ['less than six hours after the last use', { ...none, ...changedOver }, 14.9, 'wait'],
+  ['six hours after the rotation, unused', none, 14, 'safe'],
+  ['soon after the rotation, unused', none, 13.9, 'wait'],
+  ['soon after the rotation, both unused', { ...none, newUsedAt: null }, 13.9, 'wait'],
+  ['six hours after the rotation, both unused', { ...none, newUsedAt: null }, 14, 'idle'],
+  ['six hours after the last use, with the new key unused', { ...none, callers: [caller(9, 'a')], newUsedAt: null }, 15, 'idle'],
+  ['a client that has not used the new key', { ...none, callers: [caller(9, 'a')], newCallers: [caller(10, 'b')] }, 15, 'unseen'],
+  ['a client that used the old key again', { ...none, callers: [caller(9, 'a')], newCallers: [caller(8.5, 'a')] }, 15, 'unseen'],
+  ['a nightly job from before the rotation', { ...none, callers: [caller(2, 'nightly')] }, 40, 'unseen'],
+  ['a use that has no caller', { ...none, usedAt: at(15) }, 20, 'wait'],
+  ['without the time of the rotation', { ...none, ...changedOver, rotatedAt: null }, 48, 'wait'],
+])('%s', (_, old, hour, state) => {
+  expect(adviseOverlap(old, at(hour)).state).toBe(state);
   expect(quietMs).toBe(21_600_000);
 });
 
-test('a use that is not among the calls counts', () => {
-  const usedAt = Date.UTC(2026, 10, 24, 15);
-  const advice = adviseOverlap([call(9, 'a')], { rotatedAt, usedAt, newUsedAt }, Date.UTC(2026, 10, 24, 20));
-  expect(advice).toMatchObject({ state: 'wait', lastMs: usedAt });
-});
-
-test('without the time of the rotation, nothing is safe', () => {
-  expect(adviseOverlap([call(10, 'a')], { rotatedAt: null, usedAt: null, newUsedAt }, Date.UTC(2026, 10, 25)).state).toBe('wait');
-});
-
-test('the last caller is a client, also without recorded calls', () => {
-  const usedBy = { address: '192.0.2.9', user_agent: 'cron', at: '2026-11-24T12:00:00Z' };
-  const old = { rotatedAt, usedAt: Date.parse(usedBy.at), usedBy, newUsedAt };
-  const clientsOf = (calls: never[]): string[][] =>
-    adviseOverlap(calls, old, Date.UTC(2026, 10, 24, 13)).clients.map(({ userAgent, address }) => [userAgent, address]);
-  expect(clientsOf([])).toEqual([['cron', '192.0.2.9']]);
-  expect(clientsOf([call(9, 'a')])).toEqual([
-    ['cron', '192.0.2.9'],
-    ['a', '192.0.2.1'],
-  ]);
-  expect(clientsOf([{ ...(call(9, 'cron') as object), client_address: '192.0.2.9' } as never])).toEqual([['cron', '192.0.2.9']]);
+test('the last use is the latest one since the rotation', () => {
+  expect(adviseOverlap({ ...none, callers: [caller(7, 'a')] }, at(12)).lastMs).toBeNull();
+  expect(adviseOverlap({ ...none, usedAt: at(11), callers: [caller(9, 'a')] }, at(12)).lastMs).toBe(at(11));
+  expect(adviseOverlap({ ...none, usedAt: at(9), callers: [caller(11, 'a')] }, at(12)).lastMs).toBe(at(11));
 });
