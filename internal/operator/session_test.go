@@ -309,6 +309,38 @@ func TestLink_OpensOnceAndInTime(t *testing.T) {
 	c.requireNoCaller(secret)
 }
 
+// A caller whose clock is ahead can ask for the maximum, and does not get more.
+func TestLink_ToleratesClockOfCaller(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		in   time.Duration
+		want time.Duration // 0 for a refusal
+	}{
+		{"less", operator.MaxLinkLifetime - time.Second, operator.MaxLinkLifetime - time.Second},
+		{"a clock that is 2 s ahead", operator.MaxLinkLifetime + 2*time.Second, operator.MaxLinkLifetime},
+		{"a clock that is 5 min ahead", operator.MaxLinkLifetime + 5*time.Minute, operator.MaxLinkLifetime},
+		{"a clock that is wrong", operator.MaxLinkLifetime + 5*time.Minute + time.Millisecond, 0},
+		{"8 days", 8 * 24 * time.Hour, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := newConsole(t)
+			n, _, err := c.CreateLink(context.Background(), operator.NewLink{Name: "Acme", Role: operator.Integrator,
+				ProjectIDs: operator.ProjectIDs{storetest.NewID()}, ExpiresAt: c.now.Add(test.in)})
+			if test.want == 0 {
+				if !fault.Is(err, fault.Invalid) {
+					t.Errorf("a session of %s: got %v, %v, want Invalid", test.in, n.ExpiresAt, err)
+				}
+				return
+			}
+			if err != nil || n.ExpiresAt.Sub(c.now) != test.want {
+				t.Errorf("a session of %s: got %s, %v, want %s", test.in, n.ExpiresAt.Sub(c.now), err, test.want)
+			}
+		})
+	}
+}
+
 func TestOpenID_FindsUserByAccountThenByEmail(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -17,6 +17,8 @@ const (
 	openLifetime = 24 * time.Hour
 	// openLifetimeOfStaff is the same for a link with another role, which gives more rights.
 	openLifetimeOfStaff = 15 * time.Minute
+	// clockTolerance is how far the clock of a caller may be ahead that asks for MaxLinkLifetime.
+	clockTolerance = 5 * time.Minute
 )
 
 // NewLink describes a sign-in link to create: one of a user, or one with a name and rights of
@@ -26,7 +28,9 @@ type NewLink struct {
 	Name       string // 1 to 255 characters; not with UserID
 	Role       Role   // not with UserID
 	ProjectIDs ProjectIDs
-	ExpiresAt  time.Time // end of the session; zero for 12 hours from now; not with UserID
+	// ExpiresAt is the end of the session; zero for 12 hours from now; not with UserID. A time that is later
+	// than MaxLinkLifetime from now by at most clockTolerance counts as MaxLinkLifetime from now.
+	ExpiresAt time.Time
 }
 
 // CreateLink creates a link that starts one session, and returns the code in it. A link can be
@@ -84,8 +88,12 @@ func (s *Service) completeLink(ctx context.Context, session *Session, q NewLink)
 	if err := checkRole(q.Role, q.ProjectIDs); err != nil {
 		return err
 	}
-	if left := session.ExpiresAt.Sub(s.now()); left <= 0 || left > MaxLinkLifetime {
+	left := session.ExpiresAt.Sub(s.now())
+	if left <= 0 || left > MaxLinkLifetime+clockTolerance {
 		return fault.Invalidf("expires_at must be in the future and at most 7 days from now")
+	}
+	if left > MaxLinkLifetime {
+		session.ExpiresAt = s.now().Add(MaxLinkLifetime)
 	}
 	if q.Role != Integrator {
 		session.OpenBy = s.now().Add(openLifetimeOfStaff)

@@ -1242,7 +1242,7 @@ type NewProjectWithSecrets struct {
 
 // NewSignInLink defines model for NewSignInLink.
 type NewSignInLink struct {
-	// ExpiresAt When the session ends: an RFC 3339 time in the future, at most 7 days. Default: in 12 hours.
+	// ExpiresAt When the session ends: an RFC 3339 time in the future, at most 7 days. A time that is later by at most 5 minutes counts as 7 days, because the clock of the caller may be ahead. Default: in 12 hours.
 	ExpiresAt *string `json:"expires_at,omitempty"`
 
 	// Name The program or person that uses it, 1 to 255 characters.

@@ -2006,7 +2006,7 @@ export interface components {
             role?: components["schemas"]["TokenRole"];
             /** @description The projects of an integrator, 1 to 100; not for other roles. */
             project_ids?: string[];
-            /** @description When the session ends: an RFC 3339 time in the future, at most 7 days. Default: in 12 hours. */
+            /** @description When the session ends: an RFC 3339 time in the future, at most 7 days. A time that is later by at most 5 minutes counts as 7 days, because the clock of the caller may be ahead. Default: in 12 hours. */
             expires_at?: string;
         };
         NewSignInLinkWithURL: {
