@@ -1,6 +1,10 @@
 package manage
 
 import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -273,6 +277,62 @@ func testOrganizationSuspension(t *testing.T, b *fixture) {
 	}
 	b.assertError("POST", organization+"/suspend", m{"end_room": true}, 400, "invalid_request",
 		`unknown field "end_room", the fields are end_rooms`)
+}
+
+// leavingBody is a body whose sender leaves as soon as it was read.
+type leavingBody struct {
+	io.Reader
+	leave func()
+}
+
+func (b leavingBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil {
+		b.leave()
+	}
+	return n, err
+}
+
+// A suspension is completed although its caller has left, because nobody would know that some rooms continue.
+func TestSuspension_CompletesWithoutCaller(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	o := b.mustCall("POST", "/organizations", m{"name": "Left Ltd", "billing": "plan"})
+	project := func() string {
+		p := b.mustCall("POST", "/projects", m{"organization_id": o["organization_id"], "name": "Lessons"})
+		return p["project_id"].(string)
+	}
+	first, second := project(), project()
+	suspendAndLeave := func(path string) {
+		t.Helper()
+		ctx, leave := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/manage"+path+"/suspend",
+			leavingBody{strings.NewReader(`{"end_rooms": true}`), leave})
+		r.Header.Set("Authorization", "Bearer "+b.token)
+		r.Header.Set("Content-Type", "application/json")
+		b.handler(b.tokens, fakePlans{}, nil).ServeHTTP(httptest.NewRecorder(), r)
+		if ctx.Err() == nil {
+			t.Fatal("the caller has not left, so the test shows nothing")
+		}
+	}
+	requireSuspended := func(projectID, roomID string) {
+		t.Helper()
+		if p := b.mustCall("GET", "/projects/"+projectID, nil); p["suspended"] != true {
+			t.Errorf("project %s: got suspended %v, want true", projectID, p["suspended"])
+		}
+		if r := b.mustCall("GET", "/rooms/"+roomID, nil); r["end_reason"] != "project_suspended" {
+			t.Errorf("the room of project %s: got %v, want it ended by the suspension", projectID, r)
+		}
+	}
+	room := b.createRoom(first)
+	suspendAndLeave("/projects/" + first)
+	requireSuspended(first, room)
+	b.mustCall("POST", "/projects/"+first+"/resume", nil)
+
+	rooms := []string{b.createRoom(first), b.createRoom(second)}
+	suspendAndLeave("/organizations/" + o["organization_id"].(string))
+	requireSuspended(first, rooms[0])
+	requireSuspended(second, rooms[1])
 }
 
 func testCredentials(t *testing.T, b *fixture) {

@@ -93,12 +93,13 @@ func (s *server) SuspendOrganization(w http.ResponseWriter, r *http.Request, id 
 		writeError(w, r, err)
 		return
 	}
-	o, err := s.Projects.SuspendOrganization(r.Context(), id)
+	ctx := uninterrupted(w, r)
+	o, err := s.Projects.SuspendOrganization(ctx, id)
 	out := newOrganization(o)
 	if err == nil {
 		ended := 0
 		if q.EndRooms != nil && *q.EndRooms {
-			ended, err = s.endRoomsOf(r.Context(), id)
+			ended, err = s.endRoomsOf(ctx, id)
 		}
 		out.RoomsEnded = &ended
 	}
@@ -123,7 +124,7 @@ func (s *server) endRoomsOf(ctx context.Context, organizationID string) (ended i
 }
 
 func (s *server) ResumeOrganization(w http.ResponseWriter, r *http.Request, id string) {
-	o, err := s.Projects.ResumeOrganization(r.Context(), id)
+	o, err := s.Projects.ResumeOrganization(context.WithoutCancel(r.Context()), id)
 	writeResult(w, r, newOrganization(o), err)
 }
 

@@ -20,7 +20,7 @@ type Retention interface {
 }
 
 func (s *server) DeleteProject(w http.ResponseWriter, r *http.Request, id string) {
-	if err := s.Retention.DeleteProject(r.Context(), id); err != nil {
+	if err := s.Retention.DeleteProject(context.WithoutCancel(r.Context()), id); err != nil {
 		writeError(w, r, err)
 		return
 	}

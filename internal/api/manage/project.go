@@ -181,12 +181,14 @@ func (s *server) ChangeProject(w http.ResponseWriter, r *http.Request, id string
 
 func (s *server) SuspendProject(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := readOptional[Suspension](w, r)
-	if err == nil {
-		err = s.Projects.Suspend(r.Context(), id)
+	if err != nil {
+		writeError(w, r, err)
+		return
 	}
-	ended := 0
+	ctx, ended := uninterrupted(w, r), 0
+	err = s.Projects.Suspend(ctx, id)
 	if err == nil && q.EndRooms != nil && *q.EndRooms {
-		ended, err = s.Rooms.EndRunningRooms(r.Context(), id, room.EndedSuspended)
+		ended, err = s.Rooms.EndRunningRooms(ctx, id, room.EndedSuspended)
 	}
 	if err != nil {
 		writeError(w, r, err)

@@ -233,6 +233,13 @@ func allowLongRequest(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
+// uninterrupted is allowLongRequest for an operation of several steps, and returns a context with which all of them are
+// done, also if the caller leaves after the first one.
+func uninterrupted(w http.ResponseWriter, r *http.Request) context.Context {
+	allowLongRequest(w)
+	return context.WithoutCancel(r.Context())
+}
+
 // writeResult writes v with status 200, or the error if err is not nil.
 func writeResult[T any](w http.ResponseWriter, r *http.Request, v T, err error) {
 	if err != nil {

@@ -127,8 +127,7 @@ func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 	}
 	n := 0
 	if err == nil {
-		allowLongRequest(w)
-		n, err = s.Webhooks.Replay(context.WithoutCancel(r.Context()), replay)
+		n, err = s.Webhooks.Replay(uninterrupted(w, r), replay)
 	}
 	writeResult(w, r, WebhookReplayed{Enqueued: n}, err)
 }
