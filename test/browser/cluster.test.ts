@@ -95,7 +95,7 @@ test('an operator drains a node in the console, and the people in its meeting he
 
   const operator = await Person.arrive(browser);
   const { page } = operator;
-  await page.goto(`${front.url.replace('127.0.0.1', 'localhost')}/console/nodes`);
+  await page.goto(`${front.url}/console/nodes`);
   await page.getByLabel('Management token').fill(nodes[0].quickstart.admin_token ?? '');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { level: 1, name: 'Nodes' }).waitFor();

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Person } from './browser';
-import { act, address, makeTokens, manage, project, Receiver, setUpConsole, signIn } from './console';
+import { act, address, makeTokens, manage, project, Receiver, setUpConsole, signIn, signInWith } from './console';
 import { browser, server } from './fixture';
 
 setUpConsole();
@@ -66,6 +66,20 @@ describe('a project', () => {
         await dialog.getByLabel(/to confirm/).fill('Lessons of the evening');
       },
     });
+    await page.locator('.page-head').getByText(/delet/i).waitFor();
+    await person.close();
+  });
+
+  test('is deleted by its name as a person reads it', async () => {
+    const { project_id } = await manage<{ project_id: string }>('POST', '/projects', {
+      organization_id: server.quickstart.organization_id,
+      name: ' Lessons  of e\u0301te\u0301 ', // from a program
+    });
+    const path = `/projects/${project_id}`;
+    await manage('POST', `${path}/suspend`);
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner', path);
+    await act(page, 'Delete the project', { fill: (dialog) => dialog.getByLabel(/to confirm/).fill('Lessons of \u00e9t\u00e9') });
     await page.locator('.page-head').getByText(/delet/i).waitFor();
     await person.close();
   });
@@ -214,7 +228,7 @@ describe('a project', () => {
     await form.getByRole('button', { name: 'Create' }).click();
     const [link = ''] = await takeSecrets(page.getByRole('dialog', { name: /The new/ }));
     const customer = await Person.arrive(browser);
-    await customer.page.goto(link.replace('127.0.0.1', 'localhost'));
+    await customer.page.goto(link);
     await customer.page.getByRole('heading', { name: 'Overview' }).waitFor();
     await customer.page.goto(address('/projects'));
     await customer.page.getByRole('link', { name: 'My project' }).waitFor();
@@ -224,15 +238,77 @@ describe('a project', () => {
   });
 });
 
+describe('a change whose response is late', () => {
+  const create = async (name: string): Promise<string> => {
+    const body = { organization_id: server.quickstart.organization_id, name };
+    const { project_id } = await manage<{ project_id: string }>('POST', '/projects', body);
+    return project_id;
+  };
+
+  test('shows an error although the page shows its effect', async () => {
+    const path = `/projects/${await create('Stopped halfway')}`;
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', path);
+    const suspended = page.locator('.page-head').getByText('Suspended');
+    await page.route('**/suspend', async (route) => {
+      await route.fetch();
+      await suspended.waitFor();
+      await route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'the database is not available' } } });
+    });
+    await page.getByRole('button', { name: 'Suspend the project' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Suspend the project?' });
+    const confirm = dialog.getByRole('button', { name: 'Suspend the project' });
+    await confirm.click();
+    await dialog.getByText('The database is not available').waitFor();
+    expect(await suspended.count()).toBe(1);
+    await page.unroute('**/suspend');
+    await confirm.click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Resume the project' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Suspend the project' }).count()).toBe(0);
+    await person.close();
+  });
+
+  test('is not made twice by somebody who tries again', async () => {
+    const path = `/projects/${await create('Rotated once')}`;
+    const keys = () => manage<{ keys: { id: string }[] }>('GET', `${path}/keys`).then(({ keys }) => keys.map(({ id }) => id).sort());
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', path);
+    await page.route('**/keys/rotate', async (route) => {
+      await route.fetch();
+      await page.getByText('Old, in its overlap').waitFor();
+      await route.abort();
+    });
+    await page.getByRole('button', { name: 'Rotate the API key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rotate the API key?' });
+    const confirm = dialog.getByRole('button', { name: 'Rotate the API key' });
+    await confirm.click();
+    await dialog.getByText('The server did not answer, so this may have been done.').waitFor();
+    await person.accessible('the dialog of a change without a response');
+    await page.unroute('**/keys/rotate');
+    const before = await keys();
+    await confirm.click();
+    await dialog.getByText(/overlap of the last rotation has not ended/).waitFor();
+    expect(await keys()).toEqual(before);
+    // A person who opens the dialog again sees what the next rotation stops.
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Rotate the API key' }).click();
+    await dialog.getByText('An earlier rotation is still in its overlap.').waitFor();
+    await person.close();
+  });
+});
+
 describe('an organization', () => {
   const create = async (page: Page, name: string): Promise<void> => {
     await page.getByRole('button', { name: 'Create an organization' }).click();
     const form = page.getByRole('dialog', { name: 'Create an organization' });
-    await form.getByLabel('Name').fill(name);
+    await form.getByLabel('Name').fill(` ${name} `);
     await form.getByLabel(/^Billing/).selectOption('Pay as you go');
     await form.getByRole('button', { name: 'Create the organization' }).click();
     await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
+    const found = await manage<{ organizations: { name: string }[] }>('GET', `/organizations?search=${encodeURIComponent(name)}`);
+    expect(found.organizations[0]?.name, 'without the outer spaces').toBe(name);
   };
 
   test('is created, gets a project, and is suspended and resumed with it', async () => {
@@ -362,6 +438,26 @@ describe('webhooks', () => {
     await person.close();
   });
 
+  test('of one of several projects are retried on their own page', async () => {
+    receiver.status = 500;
+    const { room_id } = await server.createRoom();
+    const id = await deliveryIn('pending', room_id);
+    const { project_id } = await manage<{ project_id: string }>('POST', '/projects', {
+      organization_id: server.quickstart.organization_id,
+      name: 'Second of a customer',
+    });
+    const rights = { name: 'customer', role: 'integrator', project_ids: [project, project_id] };
+    const { token } = await manage<{ token: string }>('POST', '/tokens', rights);
+    const person = await Person.arrive(browser);
+    const page = await signInWith(person, token, `/webhooks/${id}`);
+    const attempts = page.getByRole('region', { name: 'Attempts' }).getByRole('heading', { level: 3 });
+    await attempts.first().waitFor();
+    const before = await attempts.count();
+    await act(page, 'Retry now');
+    await expect.poll(() => attempts.count()).toBeGreaterThan(before);
+    await person.close();
+  });
+
   test('of one target and a time span are found', async () => {
     receiver.status = 200;
     const { room_id } = await server.createRoom();
@@ -462,11 +558,29 @@ describe('the team', () => {
     await act(page, 'Create a link for this user', { within: row });
     const [link = ''] = await takeSecrets(page.getByRole('dialog', { name: 'The new sign-in link' }));
     const ada = await Person.arrive(browser);
-    await ada.page.goto(link.replace('127.0.0.1', 'localhost'));
+    await ada.page.goto(link);
     await ada.page.locator('.account').getByText('Ada Lovelace').waitFor();
     await ada.close();
     await act(page, 'Delete the user', { label: 'Delete', within: row });
     await row.waitFor({ state: 'detached' });
+    await person.close();
+  });
+
+  test('changes the role that a user has now', async () => {
+    const name = `Dorothy ${Date.now()}`; // another one when the test is repeated
+    const user = { email: `${name.replace(' ', '.')}@example.org`, name, role: 'operator' };
+    const { user_id } = await manage<{ user_id: string }>('POST', '/users', user);
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner', '/team');
+    const row = page.getByRole('row', { name: new RegExp(name) });
+    await row.getByText('Operator').waitFor();
+    await manage('PATCH', `/users/${user_id}`, { role: 'auditor' });
+    await row.getByText('Auditor').waitFor();
+    await row.getByRole('button', { name: 'Change' }).click();
+    const change = page.getByRole('dialog', { name: `Change the role of ${name}` });
+    expect(await change.getByLabel('Role').inputValue()).toBe('auditor');
+    await change.getByRole('button', { name: 'Cancel' }).click();
+    await manage('DELETE', `/users/${user_id}`);
     await person.close();
   });
 

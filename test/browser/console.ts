@@ -80,13 +80,16 @@ export class Receiver {
   }
 }
 
-/** The address of a page of the console. Cookies are kept on localhost only. */
-export const address = (path: string): string => `${server.url.replace('127.0.0.1', 'localhost')}/console${path}`;
+/** The address of a page of the console, at the address that the server prints. */
+export const address = (path: string): string => `${server.url}/console${path}`;
+
+/** Opens a page of the console as somebody with a role. */
+export const signIn = (person: Person, role: Role, path = ''): Promise<Page> => signInWith(person, tokens[role], path);
 
 /** Opens a page of the console as somebody with a token. */
-export async function signIn(person: Person, role: Role, path = ''): Promise<Page> {
+export async function signInWith(person: Person, token: string, path = ''): Promise<Page> {
   await person.page.goto(address(path));
-  await person.page.getByLabel('Management token').fill(tokens[role]);
+  await person.page.getByLabel('Management token').fill(token);
   await person.page.getByRole('button', { name: 'Sign in' }).click();
   await person.page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'Sign in' }).waitFor();
   return person.page;

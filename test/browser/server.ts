@@ -57,7 +57,7 @@ export class Server {
     return server;
   }
 
-  /** Starts a server whose pages are at localhost, so that the browser keeps the cookies of the console. */
+  /** Starts a server whose pages are at localhost, as its public URL says. */
   static async startAtLocalhost(...flags: string[]): Promise<Server> {
     const server = new Server(`http://localhost:${await freeTCPPort()}`, await freeUDPPort('127.0.0.1'));
     await server.up('--public-url', server.url, ...flags);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatAgo, formatCount, formatDuration, formatVersion, shortenID } from './format';
+import { asRead, formatAgo, formatCount, formatDuration, formatVersion, shortenID } from './format';
 
 test.each([
   [0.123, '0.12 ms'],
@@ -43,3 +43,9 @@ test.each([
   ['v1.4.1-0.20261124044927-e55c6a994fe9+dirty', 'commit e55c6a9, changed'],
   ['v1.4.0-rc.1.0.20261124044927-e55c6a994fe9', 'commit e55c6a9'],
 ])('version %s is %s', (version, text) => expect(formatVersion(version)).toBe(text));
+
+test.each([
+  ['Evening school', ' Evening  school\t', true],
+  ['Lessons of \u00e9t\u00e9', 'Lessons of e\u0301te\u0301', true],
+  ['Evening school', 'evening school', false],
+])('%j is read as %j: %s', (one, other, same) => expect(asRead(one) === asRead(other)).toBe(same));

@@ -81,3 +81,6 @@ export function formatVersion(version: string): string {
   const commit = /[-.](?:0\.)?\d{14}-([0-9a-f]{7})[0-9a-f]{5}(\+dirty)?$/.exec(version);
   return commit ? `commit ${commit[1]}${commit[2] ? ', changed' : ''}` : `version ${version}`;
 }
+
+/** Returns a text as a person reads it: a page shows several spaces as one, and a letter with an accent has two forms. */
+export const asRead = (text: string): string => text.normalize('NFC').trim().replace(/\s+/g, ' ');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ApiError, fetchJSON } from './client';
+import { ApiError, errorOfChange, fetchJSON } from './client';
 
 const tooMany = (seconds: string): Response =>
   Response.json({ error: { code: 'rate_limited', message: 'too many calls' } }, { status: 429, headers: { 'retry-after': seconds } });
@@ -41,4 +41,19 @@ describe('a read that exceeds the rate limit', () => {
     await expect(fetchJSON(method, '/api/manage/rooms')).rejects.toBeInstanceOf(ApiError);
     expect(fetched).toHaveBeenCalledTimes(1);
   });
+});
+
+describe('the error of a change', () => {
+  test.each([
+    ['no response', new ApiError(0, 'unreachable', 'The server does not respond.', '')],
+    ['a response of a proxy', new ApiError(502, '', 'The server responded with the status 502.', '')],
+  ])('says that it may have been made after %s', (_, error) => {
+    expect(errorOfChange(error)).toMatchObject({ status: error.status, message: expect.stringContaining('this may have been done') });
+  });
+
+  test.each([
+    ['a refusal', new ApiError(409, 'overlap_in_force', 'the overlap has not ended', 'req_1')],
+    ['a refusal of a proxy', new ApiError(413, '', 'The server responded with the status 413.', '')],
+    ['a failure of the server', new ApiError(503, 'unavailable', 'the database is unavailable', 'req_1')],
+  ])('stays as it is after %s', (_, error) => expect(errorOfChange(error)).toBe(error));
 });

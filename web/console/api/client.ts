@@ -39,6 +39,18 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * Returns the error of a change as its dialog shows it. Without a response of the server, nobody knows whether the change was made,
+ * and a rotation that is made twice stops the key of the backend.
+ */
+export function errorOfChange(error: ApiError): ApiError {
+  const isAnswered = error.code !== '' && error.status !== 0;
+  if (isAnswered || (error.status > 0 && error.status < 500)) return error;
+  return error.saying(
+    'The server did not answer, so this may have been done. Close this dialog and look at the page. Repeat it only if it was not done.',
+  );
+}
+
 export const basePath = '/api/manage';
 
 interface LooseInput {

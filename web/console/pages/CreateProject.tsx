@@ -88,7 +88,7 @@ function NewProject({ organization, onCreated, onClose }: FormProps): ReactEleme
           await call('post', '/projects', {
             body: {
               organization_id: chosen ?? '',
-              name: String(form.get('name')),
+              name: String(form.get('name')).trim(),
               test: form.get('test') !== null,
             },
           }),

@@ -281,27 +281,32 @@ export function SignInLink({ user }: { user: Schemas['User'] }): ReactElement {
 /** Changes the role of a user. */
 export function ChangeRole({ user, onDone }: { user: Schemas['User']; onDone: () => void }): ReactElement {
   const [open, setOpen] = useState(false);
-  const [rights, setRights] = useState<Rights>(user);
   return (
     <>
       <button type="button" className="secondary" onClick={() => setOpen(true)}>
         Change
       </button>
-      {open && (
-        <FormDialog
-          title={`Change the role of ${user.name}`}
-          submit="Change the role"
-          onClose={() => setOpen(false)}
-          act={async () => {
-            await call('patch', '/users/{user_id}', { path: { user_id: user.user_id }, body: sent(rights) });
-            setOpen(false);
-            announce('The role is changed. It applies from the next request of the user.');
-            onDone();
-          }}
-        >
-          <RightsFields rights={rights} roles={allRoles} onChange={setRights} />
-        </FormDialog>
-      )}
+      {open && <RoleForm user={user} onDone={onDone} onClose={() => setOpen(false)} />}
     </>
+  );
+}
+
+/** The form begins with the rights that the user has when it is opened. */
+function RoleForm({ user, onDone, onClose }: { user: Schemas['User']; onDone: () => void; onClose: () => void }): ReactElement {
+  const [rights, setRights] = useState<Rights>(user);
+  return (
+    <FormDialog
+      title={`Change the role of ${user.name}`}
+      submit="Change the role"
+      onClose={onClose}
+      act={async () => {
+        await call('patch', '/users/{user_id}', { path: { user_id: user.user_id }, body: sent(rights) });
+        onClose();
+        announce('The role is changed. It applies from the next request of the user.');
+        onDone();
+      }}
+    >
+      <RightsFields rights={rights} roles={allRoles} onChange={setRights} />
+    </FormDialog>
   );
 }

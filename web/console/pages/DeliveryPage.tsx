@@ -125,12 +125,13 @@ function Actions({ webhook, target, onDone }: ActionsProps): ReactElement {
   return (
     <>
       <PauseOrResume projectId={project_id} url={url} target={target} onDone={onDone} />
-      {state === 'pending' && !target?.paused && may('POST /webhook-retries') && (
+      {may('POST /webhook-retries') && (
         <ActionButton
           title="Retry now"
+          offered={state === 'pending' && !target?.paused}
           onDone={onDone}
           act={async () => {
-            await call('post', '/webhook-retries', { body: { delivery_id } });
+            await call('post', '/webhook-retries', { body: { delivery_id, project_id } });
             return 'The delivery is sent now.';
           }}
         >
@@ -139,9 +140,10 @@ function Actions({ webhook, target, onDone }: ActionsProps): ReactElement {
           </p>
         </ActionButton>
       )}
-      {state !== 'pending' && may('POST /webhook-replays') && (
+      {may('POST /webhook-replays') && (
         <ActionButton
           title="Replay the event"
+          offered={state !== 'pending'}
           onDone={onDone}
           act={async () => {
             await call('post', '/webhook-replays', { body: { project_id, event_id, url } });

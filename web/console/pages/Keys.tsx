@@ -187,12 +187,15 @@ interface RotateProps {
 
 function Rotate({ title, what, overlapping, rotate, onRotated }: RotateProps): ReactElement {
   const [overlap, setOverlap] = useState(defaultOverlap);
+  // As it was when the dialog opened: a second attempt must not end the overlap that a first one has begun.
+  const [force, setForce] = useState(overlapping);
   return (
     <ActionButton
       title={title}
-      final={overlapping || overlap === 0}
+      final={force || overlap === 0}
+      onOpen={() => setForce(overlapping)}
       act={async () => {
-        onRotated(await rotate({ overlap, force: overlapping }));
+        onRotated(await rotate({ overlap, force }));
         return `There is a new ${what}.`;
       }}
     >
@@ -210,7 +213,7 @@ function Rotate({ title, what, overlapping, rotate, onRotated }: RotateProps): R
           ))}
         </select>
       </label>
-      {overlapping && (
+      {force && (
         <p className="wrong">
           An earlier rotation is still in its overlap. Rotating again stops the older {what} at once: clients that still use it are
           rejected.

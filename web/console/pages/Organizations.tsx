@@ -111,7 +111,7 @@ function NewOrganization({ onCreated, onClose }: { onCreated: () => void; onClos
       onClose={onClose}
       act={async (form) => {
         await call('post', '/organizations', {
-          body: { name: String(form.get('name')), billing: String(form.get('billing')) as Schemas['Billing'] },
+          body: { name: String(form.get('name')).trim(), billing: String(form.get('billing')) as Schemas['Billing'] },
         });
         onCreated();
       }}

@@ -98,14 +98,14 @@ interface ActionsProps {
   onDone: () => void;
 }
 
-function ProjectActions({ project, organization, onDone }: ActionsProps): ReactElement | null {
+function ProjectActions({ project, organization, onDone }: ActionsProps): ReactElement {
   const may = useMay();
   const path = { project_id: project.project_id };
-  if (project.deleted_at) return null;
+  const exists = !project.deleted_at;
   return (
     <>
-      {may('POST /sign-in-links') && <NewCredential kind="link" project={project} />}
-      {may('PATCH /projects/{project_id}') && (
+      {exists && may('POST /sign-in-links') && <NewCredential kind="link" project={project} />}
+      {exists && may('PATCH /projects/{project_id}') && (
         <RenameProject
           project={project}
           onChanged={() => {
@@ -114,19 +114,30 @@ function ProjectActions({ project, organization, onDone }: ActionsProps): ReactE
           }}
         />
       )}
-      {!project.suspended && may('POST /projects/{project_id}/suspend') && (
-        <SuspendButton what="project" onDone={onDone} suspend={(body) => call('post', '/projects/{project_id}/suspend', { path, body })}>
+      {exists && may('POST /projects/{project_id}/suspend') && (
+        <SuspendButton
+          what="project"
+          offered={!project.suspended}
+          onDone={onDone}
+          suspend={(body) => call('post', '/projects/{project_id}/suspend', { path, body })}
+        >
           The backend of <strong>{project.name}</strong> can then create no rooms, and nobody can join its rooms.
         </SuspendButton>
       )}
-      {project.suspended && organization?.suspended === false && may('POST /projects/{project_id}/resume') && (
-        <ResumeButton what="project" onDone={onDone} resume={() => call('post', '/projects/{project_id}/resume', { path })}>
+      {exists && may('POST /projects/{project_id}/resume') && (
+        <ResumeButton
+          what="project"
+          offered={project.suspended && organization?.suspended === false}
+          onDone={onDone}
+          resume={() => call('post', '/projects/{project_id}/resume', { path })}
+        >
           <strong>{project.name}</strong> can create rooms again, and people can join them.
         </ResumeButton>
       )}
-      {project.suspended && may('DELETE /projects/{project_id}') && (
+      {may('DELETE /projects/{project_id}') && (
         <ActionButton
           title="Delete the project"
+          offered={exists && project.suspended}
           className="secondary danger-text"
           final
           typed={project.name}

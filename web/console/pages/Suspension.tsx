@@ -7,18 +7,22 @@ interface SuspendProps {
   /** Suspends it, and returns how many meetings were ended. */
   suspend: (body: { end_rooms: boolean }) => Promise<{ rooms_ended?: number }>;
   onDone: () => void;
+  /** Whether it is not suspended. */
+  offered: boolean;
   /** Describes the effect. */
   children: ReactNode;
 }
 
 /** Suspends a project or an organization, and ends its running meetings if that is wanted. */
-export function SuspendButton({ what, suspend, onDone, children }: SuspendProps): ReactElement {
+export function SuspendButton({ what, suspend, onDone, offered, children }: SuspendProps): ReactElement {
   const [endRooms, setEndRooms] = useState(false);
   return (
     <ActionButton
       title={`Suspend the ${what}`}
       className="secondary danger-text"
       final
+      offered={offered}
+      onOpen={() => setEndRooms(false)}
       onDone={onDone}
       act={async () => {
         const { rooms_ended = 0 } = await suspend({ end_rooms: endRooms });
@@ -40,15 +44,18 @@ interface ResumeProps {
   what: 'project' | 'organization';
   resume: () => Promise<unknown>;
   onDone: () => void;
+  /** Whether it is suspended, and can be resumed. */
+  offered: boolean;
   /** Describes the effect. */
   children: ReactNode;
 }
 
 /** Resumes a project or an organization. */
-export function ResumeButton({ what, resume, onDone, children }: ResumeProps): ReactElement {
+export function ResumeButton({ what, resume, onDone, offered, children }: ResumeProps): ReactElement {
   return (
     <ActionButton
       title={`Resume the ${what}`}
+      offered={offered}
       onDone={onDone}
       act={async () => {
         await resume();

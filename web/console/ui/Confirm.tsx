@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactElement, type ReactNode, useState } from 'react';
-import { ApiError } from '../api/client';
+import { ApiError, errorOfChange } from '../api/client';
+import { asRead } from '../format';
 import { announce } from './announce';
 import { Dialog } from './Dialog';
 import { ErrorBox } from './states';
@@ -37,7 +38,7 @@ export function Confirm({ title, children, final = false, act, onDone, onClose, 
       onDone?.();
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
-      setError(failure);
+      setError(errorOfChange(failure));
       setBusy(false);
     }
   };
@@ -58,7 +59,11 @@ export function Confirm({ title, children, final = false, act, onDone, onClose, 
           <button type="button" className="secondary" onClick={onClose}>
             {dismiss}
           </button>
-          <button type="submit" className={final ? 'primary final' : 'primary'} disabled={busy || (typed !== undefined && word !== typed)}>
+          <button
+            type="submit"
+            className={final ? 'primary final' : 'primary'}
+            disabled={busy || (typed !== undefined && asRead(word) !== asRead(typed))}
+          >
             {title}
           </button>
         </div>
@@ -67,19 +72,32 @@ export function Confirm({ title, children, final = false, act, onDone, onClose, 
   );
 }
 
+interface ButtonProps extends Omit<Props, 'onClose'> {
+  label?: string;
+  ariaLabel?: string | undefined;
+  className?: string;
+  /**
+   * Whether the action is possible now. The page often shows the effect of an action before its response arrives, so the dialog stays
+   * open without its button: it may have an error to show.
+   */
+  offered?: boolean;
+  onOpen?: () => void;
+}
+
 /** A button that opens a dialog before it does anything. */
-export function ActionButton({
-  label,
-  ariaLabel,
-  className = 'secondary',
-  ...confirm
-}: Omit<Props, 'onClose'> & { label?: string; ariaLabel?: string; className?: string }): ReactElement {
+export function ActionButton({ label, ariaLabel, className = 'secondary', offered = true, onOpen, ...confirm }: ButtonProps): ReactElement {
   const [open, setOpen] = useState(false);
+  const show = (): void => {
+    onOpen?.();
+    setOpen(true);
+  };
   return (
     <>
-      <button type="button" className={className} aria-label={ariaLabel} onClick={() => setOpen(true)}>
-        {label ?? confirm.title}
-      </button>
+      {offered && (
+        <button type="button" className={className} aria-label={ariaLabel} onClick={show}>
+          {label ?? confirm.title}
+        </button>
+      )}
       {open && <Confirm {...confirm} onClose={() => setOpen(false)} />}
     </>
   );

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactElement, type ReactNode, useState } from 'react';
-import { ApiError } from '../api/client';
+import { ApiError, errorOfChange } from '../api/client';
 import { Dialog } from './Dialog';
 import { ErrorBox } from './states';
 
@@ -26,7 +26,7 @@ export function FormDialog({ title, submit, act, onClose, incomplete = false, ch
       await act(new FormData(event.currentTarget));
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
-      setError(failure);
+      setError(errorOfChange(failure));
       setBusy(false);
     }
   };
