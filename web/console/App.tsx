@@ -1,20 +1,24 @@
 import { Component, type ReactElement, type ReactNode, useEffect, useLayoutEffect } from 'react';
 import { useStore } from '../src/state/useStore';
 import { SignIn } from './pages/SignIn';
-import { readRoute, useAddress } from './router';
+import { href, navigate, readRoute, useAddress } from './router';
 import { Shell } from './Shell';
 import { CallerContext } from './state/context';
-import { returnToPage } from './state/returnPage';
-import { loadCaller, session } from './state/session';
+import { onSignInPage, returnToPage } from './state/returnPage';
+import { loadCaller, rightsOf, session } from './state/session';
 import { Announcements } from './ui/announce';
 import { Loading } from './ui/List';
+import { ShownSecrets } from './ui/Secrets';
 
 export function App(): ReactElement {
   return (
-    <Boundary>
-      <Session />
+    <>
+      <Boundary>
+        <Session />
+      </Boundary>
       <Announcements />
-    </Boundary>
+      <ShownSecrets />
+    </>
   );
 }
 
@@ -25,7 +29,9 @@ function Session(): ReactElement {
   const route = readRoute({ pathname, search });
   const signedIn = now.is === 'in';
   useLayoutEffect(() => {
-    if (signedIn) returnToPage();
+    if (!signedIn) return;
+    if (onSignInPage()) navigate(href('overview'), { replace: true });
+    returnToPage();
   }, [signedIn]);
   switch (now.is) {
     case 'unknown':
@@ -37,7 +43,7 @@ function Session(): ReactElement {
     case 'in':
       return (
         <CallerContext.Provider value={now.caller}>
-          <Shell route={route} />
+          <Shell key={rightsOf(now.caller)} route={route} />
         </CallerContext.Provider>
       );
   }

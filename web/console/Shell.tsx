@@ -3,14 +3,14 @@ import { useStore } from '../src/state/useStore';
 import { useFoundProjects } from './api/found';
 import { nameOf } from './api/projectNames';
 import { Projects, useFirstProjects, useHasMoreProjects, useProjectName, useProjects } from './api/projects';
-import { connected } from './api/useGet';
+import { connected, restartStream, useGet } from './api/useGet';
 import { timeZoneName } from './format';
 import { PageOf } from './pages';
 import { href, type Page, type Route, setQuery } from './router';
 import type { rolesByRoute } from './state/access';
 import { useChosenProject } from './state/chosenProject';
 import { useCaller, useMay } from './state/context';
-import { type Role, signOut } from './state/session';
+import { type Role, setCaller, signOut } from './state/session';
 import { Finder } from './ui/Finder';
 import { Link } from './ui/Link';
 import { PageHead } from './ui/PageHead';
@@ -55,10 +55,15 @@ const entries: { group: string; pages: Entry[] }[] = [
 
 const roleNames: Record<Role, string> = { owner: 'Owner', operator: 'Operator', auditor: 'Auditor', integrator: 'Integrator' };
 
-/** The frame of every page: the navigation, the project, and who is signed in. */
+/** The frame of every page: the navigation, the project, and who is signed in. It follows the rights of the caller. */
 export function Shell({ route }: { route: Route | null }): ReactElement {
   const { role } = useCaller();
   const { data, error, reload } = useFirstProjects();
+  const caller = useGet('/caller', {}).data;
+  useEffect(() => {
+    if (caller) setCaller(caller);
+  }, [caller]);
+  useEffect(() => restartStream, []);
   const [open, setOpen] = useState(false);
   const key = route ? `${route.page}/${route.id ?? ''}` : '';
   useEffect(() => setOpen(false), [key]);

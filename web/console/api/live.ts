@@ -44,6 +44,12 @@ export class Live {
     };
   }
 
+  /** Connects again, with the cookie that the browser has now: the server knows an open stream by the one it was opened with. */
+  restart(): void {
+    this.#close();
+    this.#schedule(gatherMs);
+  }
+
   #schedule(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#connect(), ms);

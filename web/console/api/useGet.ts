@@ -17,6 +17,9 @@ const live = new Live(stillSignedIn);
 /** Whether what the page shows is up to date without a reload; null if it follows nothing. */
 export const { connected } = live;
 
+/** Follows everything again as the person who is signed in now. */
+export const restartStream = (): void => live.restart();
+
 /**
  * Reads an operation, again whenever its address changes, and follows it if `follow` is set.
  * With null as the input, it reads nothing.

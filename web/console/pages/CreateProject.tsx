@@ -5,7 +5,7 @@ import { useMay } from '../state/context';
 import { Dialog } from '../ui/Dialog';
 import { FormDialog } from '../ui/FormDialog';
 import { Link } from '../ui/Link';
-import { Secrets } from '../ui/Secrets';
+import { showSecrets } from '../ui/Secrets';
 import { ErrorBox } from '../ui/states';
 import { OrganizationChoice, useFirstOrganizations } from './OrganizationChoice';
 
@@ -19,7 +19,6 @@ interface Props {
 export function CreateProject({ organization, onDone }: Props): ReactElement | null {
   const may = useMay();
   const [creating, setCreating] = useState(false);
-  const [created, setCreated] = useState<Schemas['NewProjectWithSecrets'] | null>(null);
   if (!may('POST /projects')) return null;
   return (
     <>
@@ -31,22 +30,18 @@ export function CreateProject({ organization, onDone }: Props): ReactElement | n
           organization={organization}
           onCreated={(made) => {
             setCreating(false);
-            setCreated(made);
+            showSecrets({
+              title: `The keys of ${made.name}`,
+              hint: 'Give these to the person who builds the integration.',
+              secrets: [
+                { name: 'API key', value: made.api_key },
+                { name: 'Gateway secret', value: made.gateway_secret },
+                { name: 'Project secret', value: made.project_secret },
+              ],
+            });
             onDone();
           }}
           onClose={() => setCreating(false)}
-        />
-      )}
-      {created && (
-        <Secrets
-          title={`The keys of ${created.name}`}
-          hint="Give these to the person who builds the integration."
-          secrets={[
-            { name: 'API key', value: created.api_key },
-            { name: 'Gateway secret', value: created.gateway_secret },
-            { name: 'Project secret', value: created.project_secret },
-          ]}
-          onClose={() => setCreated(null)}
         />
       )}
     </>

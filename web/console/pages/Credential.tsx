@@ -8,7 +8,7 @@ import { announce } from '../ui/announce';
 import { ActionButton } from '../ui/Confirm';
 import { Finder } from '../ui/Finder';
 import { FormDialog } from '../ui/FormDialog';
-import { Secrets } from '../ui/Secrets';
+import { showSecrets } from '../ui/Secrets';
 import { roleText } from './roles';
 
 type Role = Schemas['TokenRole'];
@@ -123,23 +123,16 @@ const sent = ({ role, project_ids }: Rights): { role: Role; project_ids?: string
   ...(role === 'integrator' && { project_ids }),
 });
 
-/** A secret that was created. */
-interface Made {
-  name: string;
-  value: string;
-  /** Says how to handle it. */
-  hint: string;
-}
+/** Shows a secret that was created. hint says how to handle it. */
+const showMade = (name: string, value: string, hint: string): void =>
+  showSecrets({ title: `The new ${name}`, hint, secrets: [{ name, value }] });
 
-const madeLink = ({ url, open_by }: Schemas['NewSignInLinkWithURL']): Made => ({
-  name: 'sign-in link',
-  value: url,
-  hint: `Send it to the person in private. It works once, and can be opened until ${formatTime(Date.parse(open_by))}.`,
-});
-
-function MadeSecret({ made, onClose }: { made: Made; onClose: () => void }): ReactElement {
-  return <Secrets title={`The new ${made.name}`} hint={made.hint} secrets={[made]} onClose={onClose} />;
-}
+const showLink = ({ url, open_by }: Schemas['NewSignInLinkWithURL']): void =>
+  showMade(
+    'sign-in link',
+    url,
+    `Send it to the person in private. It works once, and can be opened until ${formatTime(Date.parse(open_by))}.`,
+  );
 
 interface Props {
   kind: Kind;
@@ -151,7 +144,6 @@ interface Props {
 /** Opens a form and shows the secret that was created, once. */
 export function NewCredential({ kind, project, onDone }: Props): ReactElement {
   const [open, setOpen] = useState(false);
-  const [made, setMade] = useState<Made | null>(null);
   return (
     <>
       <button type="button" className={project ? 'secondary' : 'primary'} onClick={() => setOpen(true)}>
@@ -161,15 +153,13 @@ export function NewCredential({ kind, project, onDone }: Props): ReactElement {
         <CredentialForm
           kind={kind}
           project={project}
-          onMade={(secret) => {
+          onMade={() => {
             setOpen(false);
-            setMade(secret);
             onDone?.();
           }}
           onClose={() => setOpen(false)}
         />
       )}
-      {made && <MadeSecret made={made} onClose={() => setMade(null)} />}
     </>
   );
 }
@@ -177,7 +167,7 @@ export function NewCredential({ kind, project, onDone }: Props): ReactElement {
 interface FormProps {
   kind: Kind;
   project: Schemas['Project'] | undefined;
-  onMade: (secret: Made | null) => void;
+  onMade: () => void;
   onClose: () => void;
 }
 
@@ -197,20 +187,18 @@ function CredentialForm({ kind, project, onMade, onClose }: FormProps): ReactEle
       case 'user': {
         await call('post', '/users', { body: { email: String(form.get('email')).trim(), ...(name && { name }), ...sent(rights) } });
         announce('The user is added. Without OpenID Connect, create a sign-in link for them.');
-        return onMade(null);
+        break;
       }
       case 'link': {
-        return onMade(madeLink(await call('post', '/sign-in-links', { body: { name, ...sent(rights), ...expires_at } })));
+        showLink(await call('post', '/sign-in-links', { body: { name, ...sent(rights), ...expires_at } }));
+        break;
       }
       case 'token': {
         const { token } = await call('post', '/tokens', { body: { name, ...sent(rights), ...expires_at } as Schemas['NewToken'] });
-        return onMade({
-          name: 'management token',
-          value: token,
-          hint: 'Store it like a password. Anyone who has it gets these rights.',
-        });
+        showMade('management token', token, 'Store it like a password. Anyone who has it gets these rights.');
       }
     }
+    onMade();
   };
   return (
     <FormDialog
@@ -259,22 +247,18 @@ function CredentialForm({ kind, project, onMade, onClose }: FormProps): ReactEle
 
 /** Creates a link that signs a user in, and shows it once. */
 export function SignInLink({ user }: { user: Schemas['User'] }): ReactElement {
-  const [made, setMade] = useState<Made | null>(null);
   return (
-    <>
-      <ActionButton
-        title="Create a link for this user"
-        act={async () => {
-          setMade(madeLink(await call('post', '/sign-in-links', { body: { user_id: user.user_id } })));
-          return 'The sign-in link is created.';
-        }}
-      >
-        <p>
-          The link signs in <strong>{user.name}</strong>, with the role and the projects of this user. It works once, within 24 hours.
-        </p>
-      </ActionButton>
-      {made && <MadeSecret made={made} onClose={() => setMade(null)} />}
-    </>
+    <ActionButton
+      title="Create a link for this user"
+      act={async () => {
+        showLink(await call('post', '/sign-in-links', { body: { user_id: user.user_id } }));
+        return 'The sign-in link is created.';
+      }}
+    >
+      <p>
+        The link signs in <strong>{user.name}</strong>, with the role and the projects of this user. It works once, within 24 hours.
+      </p>
+    </ActionButton>
   );
 }
 

@@ -7,7 +7,7 @@ import { useMay } from '../state/context';
 import { ActionButton } from '../ui/Confirm';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
-import { Secrets } from '../ui/Secrets';
+import { type Shown, showSecrets } from '../ui/Secrets';
 import { ErrorBox } from '../ui/states';
 import { Table } from '../ui/Table';
 import { useNow } from '../ui/useNow';
@@ -24,17 +24,15 @@ const overlaps = [
 
 const defaultOverlap = 86_400;
 
-interface Rotated {
-  title: string;
-  secrets: { name: string; value: string }[];
-}
+/** Shows the new credentials of a rotation. */
+const showRotated = (title: string, secrets: Shown['secrets']): void =>
+  showSecrets({ title, hint: 'Put it into your backend before the overlap of the old one ends.', secrets });
 
 /** The keys and the secret of a project, and whether the old ones can be ended. */
 export function Keys({ project, onChanged }: { project: Schemas['Project']; onChanged: () => void }): ReactElement {
   const may = useMay();
   const path = { project_id: project.project_id };
   const keys = useGet('/projects/{project_id}/keys', { path });
-  const [rotated, setRotated] = useState<Rotated | null>(null);
   const changed = (): void => {
     keys.reload();
     onChanged();
@@ -51,7 +49,7 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
               title="Rotate the API key"
               what="API key and Gateway secret"
               overlapping={retiring !== undefined}
-              onRotated={(secrets) => setRotated({ title: 'The new API key', secrets })}
+              onRotated={(secrets) => showRotated('The new API key', secrets)}
               rotate={async (body) => {
                 const { api_key, gateway_secret } = await call('post', '/projects/{project_id}/keys/rotate', { path, body });
                 changed();
@@ -121,7 +119,7 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
               title="Rotate the project secret"
               what="project secret"
               overlapping={project.secret_overlap_ends_at !== undefined}
-              onRotated={(secrets) => setRotated({ title: 'The new project secret', secrets })}
+              onRotated={(secrets) => showRotated('The new project secret', secrets)}
               rotate={async (body) => {
                 const { project_secret } = await call('post', '/projects/{project_id}/rotate-secret', { path, body });
                 changed();
@@ -155,9 +153,6 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
           )}
         </OverlapNotice>
       )}
-      {rotated && (
-        <Secrets {...rotated} hint="Put it into your backend before the overlap of the old one ends." onClose={() => setRotated(null)} />
-      )}
     </>
   );
 }
@@ -181,8 +176,8 @@ interface RotateProps {
   title: string;
   what: string;
   overlapping: boolean;
-  rotate: (body: Schemas['Rotation']) => Promise<Rotated['secrets']>;
-  onRotated: (secrets: Rotated['secrets']) => void;
+  rotate: (body: Schemas['Rotation']) => Promise<Shown['secrets']>;
+  onRotated: (secrets: Shown['secrets']) => void;
 }
 
 function Rotate({ title, what, overlapping, rotate, onRotated }: RotateProps): ReactElement {

@@ -1,8 +1,8 @@
 import { type FormEvent, type ReactElement, useEffect, useRef, useState } from 'react';
 import { call, type Schemas } from '../api/client';
-import { href, navigate } from '../router';
 import { forgetPage, keepPage, onSignInPage } from '../state/returnPage';
-import { signIn } from '../state/session';
+import { signIn, stillSignedIn } from '../state/session';
+import { announce } from '../ui/announce';
 import { CodeBlock } from '../ui/Copy';
 import { sentence } from '../ui/states';
 
@@ -15,6 +15,10 @@ function takeCode(): string | null {
   if (code) history.replaceState(null, '', location.pathname);
   return code;
 }
+
+/** Whether the address says how somebody signs in: with a link, or with OpenID Connect, which failed. */
+export const signsIn = (): boolean =>
+  onSignInPage() && (new URLSearchParams(location.hash.slice(1)).has('code') || new URLSearchParams(location.search).has('error'));
 
 interface Props {
   /** Whether the person was signed in before. */
@@ -35,8 +39,10 @@ export function SignIn({ expired, error }: Props): ReactElement {
     setProblem(null);
     forgetPage();
     const failure = await signIn(credential);
-    if (failure === null) {
-      if (onSignInPage()) navigate(href('overview'), { replace: true });
+    if (failure === null) return;
+    // A person who opens the same link again needs no other one.
+    if ('code' in credential && (await stillSignedIn())) {
+      announce('You are still signed in. The link was not used.');
       return;
     }
     setBusy(false);
@@ -45,9 +51,15 @@ export function SignIn({ expired, error }: Props): ReactElement {
   useEffect(() => {
     document.title = 'Sign in · Parley console';
     heading.current?.focus();
-    const code = takeCode();
-    if (code) void enter({ code });
     call('get', '/sign-in-methods', {}).then(setMethods, () => setMethods({ methods: ['token', 'link'] }));
+    const open = (): void => {
+      const code = takeCode();
+      if (code) void enter({ code });
+    };
+    open();
+    // Another link in the address of this page changes only the fragment, so the page stays.
+    window.addEventListener('hashchange', open);
+    return () => window.removeEventListener('hashchange', open);
   }, []);
   const submit = (event: FormEvent): void => {
     event.preventDefault();

@@ -20,10 +20,31 @@ export function signedOut(): void {
   if (now.is !== 'out') session.set({ is: 'out', expired: now.is === 'in' });
 }
 
+/** Returns what the pages depend on: they are drawn anew when it changes. */
+export const rightsOf = ({ session_id, id, role, project_ids }: Caller): string => JSON.stringify([session_id, id, role, project_ids]);
+
+/** The tabs of this browser share a cookie, so a sign-in in one of them changes the session of all. */
+let tabs: BroadcastChannel | undefined;
+
+/** Sets who is signed in, as the server said it, and has the other tabs ask the server when that is another session. */
+export function setCaller(caller: Caller): void {
+  const now = session.get();
+  const before = now.is === 'in' ? now.caller : null;
+  if (JSON.stringify(before) === JSON.stringify(caller)) return;
+  session.set({ is: 'in', caller });
+  if (before?.session_id !== caller.session_id) tabs?.postMessage(null);
+}
+
+/** Follows sign-ins in other tabs. */
+export function followTabs(): void {
+  tabs = new BroadcastChannel('parley.console');
+  tabs.addEventListener('message', () => void stillSignedIn());
+}
+
 /** Asks the server who is signed in. */
 export async function loadCaller(): Promise<void> {
   try {
-    session.set({ is: 'in', caller: await call('get', '/caller', {}) });
+    setCaller(await call('get', '/caller', {}));
   } catch (error) {
     if (error instanceof ApiError && error.status !== 401) session.set({ is: 'unreachable', message: error.message });
   }
@@ -47,9 +68,9 @@ export async function signIn(credential: { token: string } | { code: string }): 
   return now.is === 'in' ? null : cookieLost;
 }
 
-/** Asks the server whether the session still exists. Any other response than a 401 leaves it as it is. */
+/** Asks the server whether there is a session, and whose it is. An error other than a 401 leaves what is known as it is. */
 export async function stillSignedIn(): Promise<boolean> {
-  await call('get', '/caller', {}).catch(() => undefined);
+  await call('get', '/caller', {}).then(setCaller, () => undefined);
   return session.get().is === 'in';
 }
 

@@ -1,20 +1,37 @@
 import { type ReactElement, useEffect, useState } from 'react';
+import { Store } from '../../src/state/store';
+import { useStore } from '../../src/state/useStore';
 import { guardLeaving } from '../router';
 import { Copy } from './Copy';
 import { Dialog } from './Dialog';
 
-interface Props {
+export interface Shown {
   title: string;
   /** Says how to handle the secrets. */
   hint: string;
   secrets: { name: string; value: string }[];
-  onClose: () => void;
+}
+
+const shown = new Store<Shown | null>(null);
+
+/**
+ * Shows secrets once, until the person closes them: also while the page changes, and after the session has ended. They appear after the
+ * dialog of the caller has closed, so that the focus then returns to the button of that dialog.
+ */
+export function showSecrets(secrets: Shown): void {
+  setTimeout(() => shown.set(secrets));
+}
+
+/** The secrets that are shown. They are beside the pages, because nobody could read them again after a page was left. */
+export function ShownSecrets(): ReactElement | null {
+  const now = useStore(shown);
+  return now && <Secrets {...now} onClose={() => shown.set(null)} />;
 }
 
 /**
- * Shows secrets once. Closing before all of them were copied needs a second click, and the Back button of the browser only warns.
+ * Shows secrets. Closing before all of them were copied needs a second click, and the Back button of the browser only warns.
  */
-export function Secrets({ title, hint, secrets, onClose }: Props): ReactElement {
+function Secrets({ title, hint, secrets, onClose }: Shown & { onClose: () => void }): ReactElement {
   const [copied, setCopied] = useState<ReadonlySet<string>>(new Set());
   const [warned, setWarned] = useState(false);
   const missing = secrets.filter(({ name }) => !copied.has(name));

@@ -1,0 +1,120 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { Person } from './browser';
+import { address, makeTokens, manage, project, setUpConsole, signIn } from './console';
+import { browser } from './fixture';
+
+setUpConsole();
+
+beforeAll(makeTokens);
+
+interface SignInLink {
+  url: string;
+  session_id: string;
+}
+
+const createLink = (rights: object): Promise<SignInLink> => manage('POST', '/sign-in-links', { name: 'Customer', ...rights });
+const createPortalLink = (): Promise<SignInLink> => createLink({ role: 'integrator', project_ids: [project] });
+const untilOverview = (page: Page): Promise<void> => page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+
+test('a link that is opened again is not needed, and another one takes its place', async () => {
+  const { url } = await createPortalLink();
+  const customer = await Person.arrive(browser);
+  await customer.page.goto(url);
+  await untilOverview(customer.page);
+  for (const again of [url, address('/sign-in')]) {
+    await customer.page.goto(again);
+    await untilOverview(customer.page);
+    expect(customer.page.url()).toBe(address(''));
+  }
+  const late = await Person.arrive(browser);
+  await late.page.goto(url);
+  await late.page
+    .getByRole('alert')
+    .getByText(/was opened before/)
+    .waitFor();
+  await late.page.goto((await createPortalLink()).url);
+  await untilOverview(late.page);
+  await customer.close();
+  await late.close();
+});
+
+test('a role that changes is in force on the open page', async () => {
+  const { user_id } = await manage<{ user_id: string }>('POST', '/users', {
+    email: `grace.${Date.now()}@example.org`, // also when the test is repeated
+    role: 'auditor',
+  });
+  const { url } = await manage<SignInLink>('POST', '/sign-in-links', { user_id });
+  const person = await Person.arrive(browser);
+  const { page } = person;
+  await page.goto(url);
+  await untilOverview(page);
+  await page.goto(address(`/projects/${project}`));
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  const suspend = page.getByRole('button', { name: 'Suspend the project' });
+  expect(await suspend.count()).toBe(0);
+  for (const [role, name, buttons] of [
+    ['operator', 'Operator', 1],
+    ['auditor', 'Auditor', 0],
+  ] as const) {
+    await manage('PATCH', `/users/${user_id}`, { role });
+    await page.locator('.account').getByText(name).waitFor();
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    await expect.poll(() => suspend.count()).toBe(buttons);
+  }
+  await person.close();
+});
+
+test('a sign-in in another tab changes the open pages', async () => {
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'owner', '/projects');
+  await page.getByRole('link', { name: 'Of somebody else' }).waitFor();
+  await page.getByText('Updates live').waitFor();
+  const tab = await person.tab();
+  await tab.page.goto((await createPortalLink()).url);
+  await untilOverview(tab.page);
+  await page.locator('.account').getByText('Integrator').waitFor();
+  await page.getByRole('link', { name: 'My project' }).waitFor();
+  expect(await page.getByText('Of somebody else').count()).toBe(0);
+  // The stream of updates is that of the new session, too.
+  await manage('PATCH', `/projects/${project}`, { name: 'My project of today' });
+  await page.getByRole('link', { name: 'My project of today' }).waitFor();
+  await person.close();
+});
+
+test('a new secret stays after the session has ended', async () => {
+  const { url, session_id } = await createLink({ role: 'owner' });
+  const person = await Person.arrive(browser);
+  const { page } = person;
+  await page.goto(url);
+  await untilOverview(page);
+  await page.goto(address('/team?view=tokens'));
+  const secret = page.getByRole('dialog', { name: 'The new management token' });
+  const create = async (name: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Create a token' }).click();
+    await page.getByLabel('Name, such as the script that uses it').fill(name);
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await secret.getByText(/^pt_/).waitFor();
+    expect(await secret.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+  };
+  const close = async (): Promise<void> => {
+    await secret.getByRole('button', { name: 'I have saved it' }).click();
+    await secret.getByRole('button', { name: 'Close anyway' }).click();
+    await secret.waitFor({ state: 'hidden' });
+  };
+  await create('hourly report');
+  await close();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Create a token');
+
+  await create('daily report');
+  const token = await secret.getByText(/^pt_/).innerText();
+  await manage('POST', `/sessions/${session_id}/revoke`);
+  await page.getByText('Your session has ended.').waitFor();
+  expect(await secret.getByText(/^pt_/).innerText()).toBe(token);
+  await person.seen('console-secret-after-session');
+  await close();
+  await page.getByLabel('Management token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('cell', { name: 'daily report' }).waitFor();
+  await person.close();
+});
