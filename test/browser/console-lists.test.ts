@@ -230,3 +230,47 @@ test.each(roles)('the buttons of the pages are those that the role may use: %s',
   }
   await person.close();
 });
+
+test('a span of time ends now, also on a page that was opened long ago', async () => {
+  const person = await Person.arrive(browser);
+  const { clock } = person.page;
+  await clock.install();
+  const page = await signIn(person, 'auditor', `/requests?project=${project}`);
+  const opened = Date.now();
+  const hour = 3_600_000;
+  const sinceOf = (url: string): number => Date.parse(new URL(url).searchParams.get('since') ?? '');
+  const requested = (after: number) =>
+    page.waitForRequest((request) => new URL(request.url()).pathname === '/api/manage/calls' && sinceOf(request.url()) > after);
+  await clock.fastForward('03:00:00');
+  const chosen = requested(opened + 1.5 * hour);
+  await page.getByLabel('Time').selectOption('Last hour');
+  await chosen;
+  const later = requested(opened + 2.5 * hour);
+  await clock.fastForward('01:00:00');
+  await later;
+  await person.close();
+});
+
+test('a link to a list of a time shows the same list in another time zone', async () => {
+  const [york, tokyo] = [
+    await Person.arrive(browser, { timeZone: 'America/New_York' }),
+    await Person.arrive(browser, { timeZone: 'Asia/Tokyo' }),
+  ];
+  for (const one of [york, tokyo]) await signIn(one, 'auditor');
+  for (const [path, label, name] of [
+    [`/requests?project=${project}`, 'From', 'from'],
+    ['/rooms', 'Ran before', 'to'],
+  ] as const) {
+    const { page } = york;
+    await page.goto(address(path));
+    await page.getByLabel(label, { exact: true }).fill('2026-01-02 20:05');
+    await page.getByLabel(label, { exact: true }).press('Enter');
+    await page.waitForURL((url) => url.searchParams.get(name) === '2026-01-03T01:05:00.000Z');
+    await expect.poll(() => page.getByLabel(label, { exact: true }).inputValue()).toBe('2026-01-02 20:05');
+    await tokyo.page.goto(page.url());
+    await expect.poll(() => tokyo.page.getByLabel(label, { exact: true }).inputValue()).toBe('2026-01-03 10:05');
+    expect(tokyo.page.url()).toBe(page.url());
+  }
+  await york.close();
+  await tokyo.close();
+});

@@ -14,7 +14,6 @@ import { PageHead } from '../ui/PageHead';
 import { ErrorBox, sentence } from '../ui/states';
 import { Table } from '../ui/Table';
 import { Status, Time, type Tone, WithTimes } from '../ui/values';
-import { writeTime } from './times';
 import { Figure } from './Usage';
 import { Target } from './Webhooks';
 
@@ -136,7 +135,7 @@ interface CallsProps {
 
 /** Returns the address of the API calls that the overview counts. */
 const callsSince = (project: string, status: string, since: string): string =>
-  href('requests', null, { project, status, version: 'backend', from: writeTime(since) });
+  href('requests', null, { project, status, version: 'backend', from: since });
 
 /** A number of API calls. Those of one project are a list; there is none of all projects. */
 function Calls({ n, since, project, status }: CallsProps): ReactElement {

@@ -14,7 +14,8 @@ import { PageHead } from '../ui/PageHead';
 import { Empty } from '../ui/states';
 import { type Column, Table } from '../ui/Table';
 import { Status, Time, type Tone } from '../ui/values';
-import { readTime, zoned } from './times';
+import { TimeFilter } from './PeriodFilter';
+import { zoned } from './times';
 
 type Room = Schemas['Room'];
 
@@ -108,8 +109,8 @@ export function Rooms({ query }: { query: Readonly<Record<string, string>> }): R
               ['expired', 'Expired'],
             ]}
           />
-          <TextFilter name="from" label="Ran after" value={from} placeholder="2026-11-24 10:05" check={readTime} />
-          <TextFilter name="to" label="Ran before" value={to} placeholder="2026-11-24 10:05" check={readTime} />
+          <TimeFilter name="from" label="Ran after" value={from} />
+          <TimeFilter name="to" label="Ran before" value={to} />
           <TextFilter name="room_id" label="Room ID" value={room_id} />
           <TextFilter name="client_room_id" label="Client room ID" value={client_room_id} />
         </Filters>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseTime, periodOf, periods, readTime, writeTime, zoned } from './times';
+import { parseTime, periodOf, periods, readTime, spanEnd, writeTime, zoned } from './times';
 
 test.each([
   ['2026-11-24', new Date(2026, 10, 24).getTime()],
@@ -35,6 +35,16 @@ test('a time that is written is read again', () => {
   const at = new Date(2026, 1, 3, 9, 5);
   expect(writeTime(at.toISOString())).toBe('2026-02-03 09:05');
   expect(parseTime(writeTime(at.toISOString()))).toBe(at.getTime());
+  at.setSeconds(7);
+  expect(writeTime(at.toISOString())).toBe('2026-02-03 09:05:07');
+  expect(writeTime('soon')).toBe('soon');
+});
+
+test('a span ends at most five minutes ago, at the same time for five minutes', () => {
+  const at = Date.UTC(2026, 1, 3, 9, 5);
+  expect(spanEnd(at)).toBe(at);
+  expect(spanEnd(at + 299_999)).toBe(at);
+  expect(spanEnd(at + 300_000)).toBe(at + 300_000);
 });
 
 test('a period has the bounds that its name says', () => {

@@ -26,12 +26,15 @@ export function zoned(text: string): string {
   return Number.isNaN(ms) ? text : new Date(ms).toISOString();
 }
 
-/** Writes a time of the API as somebody would type it, without its seconds. parseTime reads it. */
+/** Writes a time of the API as somebody would type it; the text itself if it is no time. parseTime reads it. */
 export function writeTime(at: string): string {
-  const date = new Date(at);
+  const ms = parseTime(at);
+  if (Number.isNaN(ms)) return at;
+  const date = new Date(ms);
   const two = (n: number): string => String(n).padStart(2, '0');
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+  const seconds = date.getSeconds() > 0 ? `:${two(date.getSeconds())}` : '';
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}${seconds}`;
 }
 
 /** The spans of time until now in which a list can be searched, by their hours. */
@@ -41,6 +44,14 @@ export const spans = [
   ['24', 'Last 24 hours'],
   ['168', 'Last 7 days'],
 ] as const;
+
+const spanStepMs = 300_000;
+
+/**
+ * Returns the time from which a span counts back. It changes every five minutes, so that a list that stays open follows the time, and
+ * its address is rarely another one. It is never later than now, so that a span is not too short.
+ */
+export const spanEnd = (now: number): number => now - (now % spanStepMs);
 
 /** The spans, and calendar days. */
 export const periods = [...spans, ['today', 'Today'], ['yesterday', 'Yesterday']] as const;

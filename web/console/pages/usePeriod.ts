@@ -1,6 +1,5 @@
-import { useState } from 'react';
 import { useNow } from '../ui/useNow';
-import { type Period, periodOf, spans, zoned } from './times';
+import { type Period, periodOf, spanEnd, spans, zoned } from './times';
 
 /** The filters by time in the address of a list. */
 export interface PeriodQuery {
@@ -12,16 +11,12 @@ export interface PeriodQuery {
 /** The names of the filters by time. */
 export const periodFilters = ['within', 'from', 'until'] as const;
 
-/**
- * Returns the bounds of a period. A bound that is written replaces the one of the preset. Those of a span are computed once, so that
- * the address of the list stays the same.
- */
+/** Returns the bounds of a period. A bound that is written replaces the one of the preset. */
 export function usePeriod({ within, from, until }: PeriodQuery): Period {
-  const [opened] = useState(Date.now);
   const now = useNow();
   const isSpan = spans.some(([hours]) => hours === within);
   return {
-    ...periodOf(within, isSpan ? opened : now),
+    ...periodOf(within, isSpan ? spanEnd(now) : now),
     ...(from && { since: zoned(from) }),
     ...(until && { before: zoned(until) }),
   };

@@ -61,10 +61,21 @@ interface TextFilterProps extends FilterProps {
   suggestions?: readonly (readonly [value: string, meaning: string])[];
   /** Returns why a text cannot be filtered by. */
   check?: (text: string) => string | null;
+  /** Returns a text as the address has it. */
+  write?: (text: string) => string;
 }
 
 /** A text to filter by. It applies with Enter and when the field is left. */
-export function TextFilter({ name, label, value = '', placeholder, wide = false, suggestions, check }: TextFilterProps): ReactElement {
+export function TextFilter({
+  name,
+  label,
+  value = '',
+  placeholder,
+  wide = false,
+  suggestions,
+  check,
+  write,
+}: TextFilterProps): ReactElement {
   const [text, setText] = useState(value);
   const [problem, setProblem] = useState<string | null>(null);
   const id = useId();
@@ -74,7 +85,7 @@ export function TextFilter({ name, label, value = '', placeholder, wide = false,
     const wanted = text.trim();
     const found = wanted === '' ? null : (check?.(wanted) ?? null);
     setProblem(found);
-    if (!found && wanted !== value) setQuery({ [name]: wanted });
+    if (!found && wanted !== value) setQuery({ [name]: write ? write(wanted) : wanted });
   };
   return (
     <form className={wide ? 'filter wide-filter' : 'filter'} onSubmit={apply}>

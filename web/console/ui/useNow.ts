@@ -7,6 +7,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
+  if (timer === undefined) now = Date.now(); // nobody has updated it
   timer ??= setInterval(() => {
     now = Date.now();
     for (const one of [...listeners]) one();
