@@ -92,6 +92,7 @@ type App struct {
 	machine      *machine           // set by wire
 	ready        atomic.Bool
 	installation atomic.Pointer[string] // see doctor.Live; empty before Run
+	findings     atomic.Pointer[string] // see keepFindings; nil before it
 	databaseLost atomic.Bool            // the last sample of the backlog failed
 }
 
@@ -240,6 +241,7 @@ func (a *App) wire(ctx context.Context) error {
 		Clustered:      a.redis != nil,
 		Version:        Build().Version,
 		RedisAvailable: a.redisAvailable(),
+		Findings:       a.encodedFindings,
 		Kept:           func(p project.Project) time.Duration { return periods.ForProject(p.Settings.Retention).Rooms },
 	})
 	a.retention = retention.NewService(a.db, periods, a.rooms.Bookings, a.keys.InvalidateAndPublish, now, a.log)
@@ -371,6 +373,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	var work, presence sync.WaitGroup
 	if a.redis != nil {
 		work.Go(func() { a.redis.Run(background, a.keys) })
+		work.Go(func() { a.keepFindings(background, time.Now) })
 	}
 	presence.Go(func() { a.rooms.Run(background) })
 	if !a.isolated {

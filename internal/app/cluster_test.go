@@ -33,8 +33,8 @@ func TestMain(m *testing.M) { testkit.Main(m, runProcess) }
 // processConfig is the configuration of a started process. It repeats the secret
 // settings, because config.Config does not marshal them.
 type processConfig struct {
-	DataDir, DatabaseURL, RedisURL, MasterKey string
-	UDPPort                                   int
+	DataDir, DatabaseURL, RedisURL, MasterKey, MetricsListen string
+	UDPPort                                                  int
 }
 
 func (p processConfig) config() config.Config {
@@ -42,6 +42,7 @@ func (p processConfig) config() config.Config {
 	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", p.DataDir, p.UDPPort
 	cfg.DatabaseURL, cfg.RedisURL, cfg.MasterKey = seal.Secret(p.DatabaseURL), seal.Secret(
 		p.RedisURL), seal.Secret(p.MasterKey)
+	cfg.MetricsListen = p.MetricsListen
 	return cfg
 }
 
@@ -65,12 +66,15 @@ type process struct {
 	t   *testing.T
 	url string
 	log *testkit.Buffer
+	// kill ends the process without a shutdown.
+	kill func()
 }
 
 func startProcess(t *testing.T, p processConfig) *process {
 	t.Helper()
 	n := &process{t: t, log: &testkit.Buffer{}}
-	stdout, _ := testkit.StartChild(t, p, n.log)
+	stdout, kill := testkit.StartChild(t, p, n.log)
+	n.kill = kill
 	lines := bufio.NewScanner(stdout)
 	for n.url == "" && lines.Scan() {
 		n.url, _ = strings.CutPrefix(lines.Text(), "Parley runs at ")

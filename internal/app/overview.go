@@ -48,6 +48,30 @@ func (a *App) settingValues() []config.Value {
 	return cfg.Values()
 }
 
+// findingsInterval is the time between two looks at the health of this node for the other nodes.
+const findingsInterval = 5 * time.Second
+
+// keepFindings keeps a.findings up to date until ctx ends. Its own loop looks at the health, because that may wait for
+// the database, and a heartbeat must not.
+func (a *App) keepFindings(ctx context.Context, now func() time.Time) {
+	for {
+		a.findings.Store(new(overview.EncodeFindings(a.healthFindings(ctx, now()))))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(findingsInterval):
+		}
+	}
+}
+
+// encodedFindings returns what is wrong with this node, for its heartbeats.
+func (a *App) encodedFindings() string {
+	if found := a.findings.Load(); found != nil {
+		return *found
+	}
+	return ""
+}
+
 // healthFindings returns what is wrong with this node and what it depends on.
 func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Finding {
 	report, _ := a.checkHealth(ctx) // /healthz logs the causes

@@ -81,9 +81,13 @@ func (c doctorCommand) addFromServer(ctx context.Context, report *doctor.Report)
 	}
 	var found []doctor.Finding
 	for _, f := range overview.Findings {
+		if f.ThisNode != nil && !*f.ThisNode {
+			continue // about the machine of another node
+		}
 		change := f.Action
 		if f.Commands != nil {
-			change = strings.TrimSuffix(change, ".") + ": " + strings.Join(*f.Commands, "; ")
+			// Not a line for a shell if there are several, because the next ones may depend on what the first one shows.
+			change = strings.TrimSuffix(change, ".") + ": " + strings.Join(*f.Commands, ", then ")
 		}
 		found = append(found, doctor.Finding{ID: f.Id, Level: doctor.Level(f.Level), Text: f.Text, Change: change})
 	}

@@ -59,12 +59,24 @@ func (c statusCommand) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	for _, f := range o.Findings {
-		fmt.Fprintf(s.out, "\n%s (%s): %s\n  %s\n", f.Level, f.Id, f.Text, f.Action)
+		fmt.Fprintf(s.out, "\n%s (%s)%s: %s\n  %s\n", f.Level, f.Id, onNodes(f), f.Text, f.Action)
 		if f.Commands != nil {
 			fmt.Fprintf(s.out, "    %s\n", strings.Join(*f.Commands, "\n    "))
 		}
 	}
 	return nil
+}
+
+// onNodes returns the nodes that a finding concerns, such as " on node a", or an empty string if it names none.
+func onNodes(f manage.Finding) string {
+	if f.Nodes == nil {
+		return ""
+	}
+	what := " on node "
+	if len(*f.Nodes) > 1 {
+		what = " on nodes "
+	}
+	return what + strings.Join(*f.Nodes, ", ")
 }
 
 func callsText(c manage.CallTotals) string {

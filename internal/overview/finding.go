@@ -32,6 +32,8 @@ type Finding struct {
 	Action    string   // recommended action, for people with the command line and people with the console
 	Commands  []string // commands of the action, in their order; nil if it has none
 	ProjectID string   // project that the finding concerns; empty if it concerns the service
+	Nodes     []string // IDs of the nodes that it concerns; nil with a single node, and if it concerns the service
+	ThisNode  bool     // whether this node is one of Nodes
 }
 
 const (

@@ -174,7 +174,7 @@ func (s *Service) read(ctx context.Context, scope usage.Scope, now time.Time) (O
 		if o.Nodes, err = s.sources.Rooms.NodeStatuses(ctx); err != nil {
 			return o, err
 		}
-		o.Findings = append(s.sources.Health(ctx), nodeFindings(o.Nodes, now)...)
+		o.Findings = append(mergeFindings(s.sources.Health(ctx), o.Nodes), nodeFindings(o.Nodes, now)...)
 	}
 	overlaps, err := s.sources.Keys.EndingOverlaps(ctx, scope.ProjectID, overlapNotice)
 	if err != nil {

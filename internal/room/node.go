@@ -23,6 +23,8 @@ type Node struct {
 	Drain     Drain      // a heartbeat does not change it
 	// RelayedPeople is how many people in sessions of other nodes have their media relayed by this node's TURN server.
 	RelayedPeople int
+	// Findings is what is wrong with the node, as overview.EncodeFindings writes it; empty for nothing.
+	Findings string
 	// KnowsDrain says whether its program does what Drain says. Every heartbeat sets it.
 	KnowsDrain bool
 }
@@ -356,6 +358,9 @@ func (s *Presence) writeHeartbeat(ctx context.Context) error {
 		if n.Redis = RedisUnavailable; s.options.RedisAvailable() {
 			n.Redis = RedisOK
 		}
+	}
+	if s.options.Findings != nil {
+		n.Findings = s.options.Findings()
 	}
 	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.RecordHeartbeat(ctx, n) })
 }

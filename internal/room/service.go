@@ -101,6 +101,8 @@ type Options struct {
 	// reaches Redis; nil without Redis. Nodes report both with their heartbeats.
 	Version        string
 	RedisAvailable func() bool
+	// Findings returns Node.Findings for the next heartbeat. It must return at once; nil means that there are none.
+	Findings func() string
 }
 
 // Plans returns what the plan of a project's organization allows its rooms.

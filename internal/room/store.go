@@ -218,7 +218,7 @@ type AttendanceStore interface {
 
 // NodeStore stores the nodes of a cluster.
 type NodeStore interface {
-	// RecordHeartbeat records that a node was running at LastAlive.
+	// RecordHeartbeat records that a node was running at LastAlive. It writes Findings only if they have changed.
 	RecordHeartbeat(ctx context.Context, n Node) error
 	// SetDrain sets the drain of a node, which the zero value ends, and returns the one before. It reports
 	// whether there is such a node.

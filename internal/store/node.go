@@ -12,12 +12,20 @@ func (s *DB) RecordHeartbeat(ctx context.Context, n room.Node) error {
 	if err != nil {
 		return err
 	}
-	return s.Exec(ctx, `INSERT INTO nodes (id, last_alive, schema_version, version, started_at, redis, relayed_people)
+	var findings string
+	err = s.ExecReturning(ctx, `INSERT INTO nodes (id, last_alive, schema_version, version, started_at, redis,
+			relayed_people)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO UPDATE SET last_alive = excluded.last_alive, schema_version = excluded.schema_version,
 			version = excluded.version, started_at = excluded.started_at, redis = excluded.redis,
-			relayed_people = excluded.relayed_people`,
-		n.ID, db.NullMillis(n.LastAlive), schema, n.Version, db.NullMillis(n.StartedAt), n.Redis, n.RelayedPeople)
+			relayed_people = excluded.relayed_people
+		RETURNING findings`,
+		[]any{n.ID, db.NullMillis(n.LastAlive), schema, n.Version, db.NullMillis(n.StartedAt), n.Redis, n.RelayedPeople},
+		func(row db.Row) error { return row.Scan(&findings) })
+	if err != nil || findings == n.Findings {
+		return err
+	}
+	return s.Exec(ctx, `UPDATE nodes SET findings = $2 WHERE id = $1`, n.ID, n.Findings)
 }
 
 // drainMigration is the migration that added the drain of a node. A program that does not know it ignores a drain.
@@ -26,12 +34,12 @@ const drainMigration = 39
 func (s *DB) Nodes(ctx context.Context) ([]room.Node, error) {
 	var nodes []room.Node
 	const q = `SELECT id, version, started_at, last_alive, redis, relayed_people, drain_started_at, drain_by,
-		schema_version FROM nodes`
+		findings, schema_version FROM nodes`
 	err := s.Query(ctx, q, nil, func(row db.Row) error {
 		var n room.Node
 		var schema int64
 		err := row.Scan(&n.ID, &n.Version, db.ScanTime(&n.StartedAt), db.ScanTime(&n.LastAlive), &n.Redis,
-			&n.RelayedPeople, db.ScanTime(&n.Drain.StartedAt), db.ScanTime(&n.Drain.By), &schema)
+			&n.RelayedPeople, db.ScanTime(&n.Drain.StartedAt), db.ScanTime(&n.Drain.By), &n.Findings, &schema)
 		n.KnowsDrain = schema >= drainMigration
 		nodes = append(nodes, n)
 		return err

@@ -328,6 +328,7 @@ CREATE TABLE nodes (
     drain_started_at BIGINT,
     drain_by BIGINT,
     relayed_people BIGINT NOT NULL DEFAULT 0,
+    findings TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (id)
 );
 

@@ -387,6 +387,42 @@ describe('lists', () => {
     await person.close();
   });
 
+  test('of the events of a room say how people were connected, and findings name their nodes', async () => {
+    const person = await Person.arrive(browser);
+    await person.page.route('**/api/manage/stream**', (route) => route.abort()); // it has the real results
+    await person.page.route('**/api/manage/rooms/*/timeline*', (route) => {
+      const left = {
+        sequence: 4,
+        event_id: 'e4',
+        at: new Date().toISOString(),
+        kind: 'participant.left',
+        name: 'Amina',
+        connection: { connection_type: 'turn', connection_quality: 'poor', poor_seconds: 20 },
+        data: { participant: { name: 'Amina', reason: 'left' } },
+        deliveries: [],
+      };
+      return route.fulfill({ json: { events: [left] } });
+    });
+    await person.page.route('**/api/manage/overview*', async (route) => {
+      const response = await route.fetch();
+      const finding = {
+        id: 'backup_overdue',
+        level: 'warning',
+        text: 'The newest backup is old',
+        action: 'Look at the log',
+        nodes: ['node-b'],
+        this_node: false,
+      };
+      await route.fulfill({ response, json: { ...(await response.json()), findings: [finding] } });
+    });
+    const page = await signIn(person, 'auditor', `/rooms/${room.room_id}`);
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    await timeline.getByText('participant.left no. 4, media over TURN, poor connection for 20 s').waitFor();
+    await page.goto(address(''));
+    await page.locator('.findings li', { hasText: 'The newest backup is old' }).getByText('On node node-b').waitFor();
+    await person.close();
+  });
+
   test('work with the keyboard alone', async () => {
     await server.createRoom(); // those of the start have expired when all looks were checked over much data
     const person = await Person.arrive(browser);

@@ -1086,11 +1086,18 @@ type Finding struct {
 	Id    string       `json:"id"`
 	Level FindingLevel `json:"level"`
 
+	// Nodes The nodes that it concerns, for a finding about the machine, the database, the media engine, Redis, the
+	// certificate, crashes or backups. Absent with a single node.
+	Nodes *[]string `json:"nodes,omitempty"`
+
 	// ProjectId The project that it concerns. Absent if it concerns the service.
 	ProjectId *string `json:"project_id,omitempty"`
 
 	// Text The description of the finding.
 	Text string `json:"text"`
+
+	// ThisNode Whether the node that responds is one of the nodes. Present with nodes.
+	ThisNode *bool `json:"this_node,omitempty"`
 }
 
 // FindingLevel defines model for Finding.Level.

@@ -89,6 +89,9 @@ func newOverview(o overview.Overview) Overview {
 		if len(f.Commands) > 0 {
 			shown.Commands = &f.Commands
 		}
+		if len(f.Nodes) > 0 {
+			shown.Nodes, shown.ThisNode = &f.Nodes, &f.ThisNode
+		}
 		out.Findings = append(out.Findings, shown)
 	}
 	for _, h := range o.Hours {

@@ -45,6 +45,14 @@ func (s *suite) testNodes(t *testing.T) {
 	heartbeat("a", 9)
 	nodes(heartbeatOf("a", 9), heartbeatOf("b", 6))
 
+	// Findings stay until a heartbeat has others.
+	for _, findings := range []string{trickyTexts[0], trickyTexts[0], ""} {
+		changed := heartbeatOf("a", 9)
+		changed.Findings = findings
+		write(func(ctx context.Context) error { return db.RecordHeartbeat(ctx, changed) })
+		nodes(changed, heartbeatOf("b", 6))
+	}
+
 	// A heartbeat does not end a drain.
 	drain := func(node string, d room.Drain, want bool) {
 		t.Helper()

@@ -2642,6 +2642,13 @@ export interface components {
             commands?: string[];
             /** @description The project that it concerns. Absent if it concerns the service. */
             project_id?: string;
+            /**
+             * @description The nodes that it concerns, for a finding about the machine, the database, the media engine, Redis, the
+             *     certificate, crashes or backups. Absent with a single node.
+             */
+            nodes?: string[];
+            /** @description Whether the node that responds is one of the nodes. Present with nodes. */
+            this_node?: boolean;
         };
         OverviewHour: {
             /** @description The start of the hour. */

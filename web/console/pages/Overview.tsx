@@ -183,7 +183,7 @@ function Findings({ findings }: { findings: Schemas['Finding'][] }): ReactElemen
     <section aria-labelledby="findings">
       <h2 id="findings">Needs attention</h2>
       <ul className="box findings">
-        {findings.map(({ id, level, text, action, commands, project_id }) => (
+        {findings.map(({ id, level, text, action, commands, project_id, nodes }) => (
           <li key={`${id} ${project_id ?? ''} ${text}`}>
             <Status tone={levels[level].tone}>{levels[level].text}</Status>
             <div>
@@ -197,6 +197,11 @@ function Findings({ findings }: { findings: Schemas['Finding'][] }): ReactElemen
                   </Link>
                 )}
               </p>
+              {nodes && (
+                <p className="quiet">
+                  On <Link to={href('nodes')}>{nodes.length === 1 ? 'node' : 'nodes'}</Link> <code>{nodes.join(', ')}</code>
+                </p>
+              )}
               <p className="quiet">{sentence(action)}</p>
               {/* For a project, the linked page has the buttons. */}
               {!project_id && commands?.map((command) => <CodeBlock key={command} text={command} what="command" />)}
