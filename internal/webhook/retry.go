@@ -40,8 +40,7 @@ var (
 	errNothingToRetry = fault.New(fault.NotFound, "nothing_to_retry", "no pending delivery matches")
 	errDone           = fault.New(fault.Conflict, "delivery_done",
 		"this delivery is not pending any more: to send it again, replay its event")
-	errTargetPaused = fault.New(fault.Conflict, "target_paused",
-		"the target is paused: resume it, which sends all its deliveries")
+	errTargetPaused = fault.New(fault.Conflict, "target_paused", "the target is paused")
 )
 
 // retryBatch is the number of streams in one transaction, because other transactions wait

@@ -466,7 +466,7 @@ func testAudit(t *testing.T, b *fixture) {
 			report["ok"], report["rows"], diff)
 	}
 	replaceAfter(`no JSON`)
-	b.assertError("GET", "/audit?limit=100", nil, 500, "internal", "internal error")
+	b.assertError("GET", "/audit?limit=100", nil, 500, "internal", internalError)
 	if one := list("?limit=1"); one[0].(m)["n"] != float64(len(all)) {
 		t.Errorf("first page: got %v, want the entry %s", one, strconv.Itoa(len(all)))
 	}

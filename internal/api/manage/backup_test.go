@@ -25,8 +25,9 @@ func testBackups(t *testing.T, b *fixture) {
 	}
 	for kind, want := range map[fault.Kind]int{fault.Conflict: 409, fault.Unavailable: 503} {
 		code := map[fault.Kind]string{fault.Conflict: "backup_running", fault.Unavailable: "backup_failed"}[kind]
-		b.backups.create = func(context.Context) error { return fault.New(kind, code, "the reason") }
-		b.assertError("POST", "/backups", nil, want, code, "the reason")
+		failure := fault.New(kind, code, "the reason")
+		b.backups.create = func(context.Context) error { return failure }
+		b.assertError("POST", "/backups", nil, want, code, forToken(failure))
 	}
 	b.backups.create = nil
 }

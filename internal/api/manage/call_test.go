@@ -296,5 +296,5 @@ func testRetry(t *testing.T, b *fixture) {
 		"nothing_to_retry", nothingToRetry)
 	b.failDelivery(c.delivery)
 	b.assertError("POST", "/webhook-retries", m{"url": secretURL, "project_id": c.project}, 409, "target_paused",
-		"the target is paused: resume it, which sends all its deliveries")
+		targetPaused)
 }

@@ -34,5 +34,5 @@ func testConnectionChecks(t *testing.T, b *fixture) {
 		{Name: "udp", Offered: true, Address: "203.0.113.7:7882"}, {Name: "turn_tls"}}))
 	expect("finished", m{"path": "udp", "offered": true, "works": false, "address": "203.0.113.7:7882"},
 		m{"path": "turn_tls", "offered": false, "works": false})
-	b.assertError("GET", "/connection-checks/"+unknownID, nil, 404, "check_not_found", "there is no such connection check")
+	b.assertError("GET", "/connection-checks/"+unknownID, nil, 404, "check_not_found", noCheck)
 }

@@ -25,6 +25,8 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 type remedy struct {
 	command string // for callers with the command line
 	page    string // for callers who are signed in to the console; empty if the console has no page for it
+	// afterCause says that what follows a colon in the message is a cause and no remedy.
+	afterCause bool
 }
 
 // remedies maps the code of an error to its remedy. The packages that return these errors also serve other APIs, whose
@@ -56,17 +58,23 @@ var remedies = map[string]remedy{
 		command: "parley webhook list shows the stored deliveries",
 		page:    "the page Webhooks lists the stored deliveries",
 	},
+	"room_over": {
+		command:    "it never opens again, but the integrator's backend can create another room",
+		afterCause: true,
+	},
 	"target_paused": {
-		command: "resume it with parley webhook resume",
-		page:    "resume it on the page Webhooks",
+		command: "an owner, an operator or an integrator of the project can resume it with parley webhook resume, which " +
+			"sends all its deliveries",
+		page: "an owner, an operator or an integrator of the project can resume it on the page Webhooks, which sends all " +
+			"its deliveries",
 	},
 	"target_not_paused": {
 		command: "parley webhook targets lists the paused targets and those that fail",
 		page:    "the page Webhooks lists the paused targets and those that fail",
 	},
 	"target_not_found": {
-		command: "parley webhook list shows the URLs that are used",
-		page:    "the page Webhooks lists the URLs that are used",
+		command: "parley webhook list shows the URLs that are used, to everybody who may see the project",
+		page:    "the page Webhooks lists the URLs that are used, to everybody who may see the project",
 	},
 	"token_not_found": {
 		command: "an owner, an operator or an auditor sees all with parley token list",
@@ -81,8 +89,10 @@ var remedies = map[string]remedy{
 		page:    "the page Team lists all sessions",
 	},
 	"no_overlap": {
-		command: "only the current credential works, and parley key rotate begins another overlap",
-		page:    "only the current credential works, and a rotation on the page of the project begins another overlap",
+		command: "only the current credential works, and an owner, an operator or an integrator of the project begins " +
+			"another overlap with parley key rotate",
+		page: "only the current credential works, and an owner, an operator or an integrator of the project begins " +
+			"another overlap with a rotation on the page of the project",
 	},
 	"no_webhook_target": {
 		command: "an owner or an operator can set one with parley project set",
@@ -103,6 +113,19 @@ var remedies = map[string]remedy{
 			"others again",
 		page: `the page Webhooks lists the pending deliveries, and its button "Replay deliveries" sends others again`,
 	},
+	"check_not_found": {command: "an owner or an operator creates another one with parley doctor --invite"},
+	"node_lost": {
+		command:    "it has nothing to hand over, and after a minute it is no longer listed",
+		afterCause: true,
+	},
+	"backup_failed": {
+		command: "the operator of the server finds the cause in its log, and can then repeat the backup with parley " +
+			"backup FILE",
+		afterCause: true,
+	},
+	"internal": {
+		command: "the operator of the server finds the cause in its log, by the request ID in the header X-Request-ID",
+	},
 	"email_taken": {
 		command: "parley user list shows all users, and an owner changes a role with parley user change",
 		page:    "the page Team lists all users, and an owner changes a role there",
@@ -112,13 +135,18 @@ var remedies = map[string]remedy{
 // withRemedy returns the message of an error with its remedy for a caller, unless the message has one.
 func withRemedy(f *fault.Error, c operator.Caller) string {
 	help, ok := remedies[f.Code]
-	if !ok || strings.Contains(f.Message, ": ") {
+	hasColon := strings.Contains(f.Message, ": ")
+	if !ok || hasColon && !help.afterCause {
 		return f.Message
 	}
-	if c.SessionID != "" && help.page != "" {
-		return f.Message + ": " + help.page
+	separator := ": "
+	if hasColon {
+		separator = "; "
 	}
-	return f.Message + ": " + help.command
+	if c.SessionID != "" && help.page != "" {
+		return f.Message + separator + help.page
+	}
+	return f.Message + separator + help.command
 }
 
 func writeErrorBody(w http.ResponseWriter, status int, code, message string) {
@@ -128,7 +156,8 @@ func writeErrorBody(w http.ResponseWriter, status int, code, message string) {
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {
-	writeErrorBody(w, http.StatusNotFound, "not_found", "there is no such path in the management API")
+	writeErrorBody(w, http.StatusNotFound, "not_found",
+		"there is no such path in the management API: use one of its openapi.yaml, in the source of this release")
 }
 
 func notAllowed(w http.ResponseWriter, r *http.Request) {

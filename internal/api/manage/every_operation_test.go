@@ -68,7 +68,7 @@ func testEveryOperation(t *testing.T, b *fixture) {
 			}
 		}
 		b.contract.WithHandler(b.handler(failingTokens{err: errors.New("secret cause")}, fakePlans{}, nil), func() {
-			b.assertError(o.Method, path, nil, 500, "internal", "internal error")
+			b.assertError(o.Method, path, nil, 500, "internal", internalError)
 		})
 		b.contract.WithHandler(b.handler(failingTokens{err: unavailable}, fakePlans{}, nil), func() {
 			b.assertError(o.Method, path, nil, 503, "unavailable", unavailable.Message)
@@ -83,7 +83,8 @@ func testEveryOperation(t *testing.T, b *fixture) {
 			}
 		})
 	}
-	b.assertError("GET", "/nothing", nil, 404, "not_found", "there is no such path in the management API")
+	b.assertError("GET", "/nothing", nil, 404, "not_found",
+		"there is no such path in the management API: use one of its openapi.yaml, in the source of this release")
 	if resp := b.contract.Do(t, "GET", "/api/manage/nothing", nil, nil); resp.StatusCode != 401 {
 		t.Errorf("an unknown path without a token: got %d, want 401", resp.StatusCode)
 	}

@@ -149,9 +149,11 @@ func testPause(b *fixture, projectID, url string) {
 		b.t.Errorf("pause: got %v, want two targets that are paused by hand, without failures", held)
 	}
 	b.assertError("POST", path+"/webhook-pause", m{"url": url}, 409, "target_paused",
-		"this target is already paused by hand: resume it with parley webhook resume")
+		"this target is already paused by hand: an owner, an operator or an integrator of the project can resume it with "+
+			"parley webhook resume, which sends all its deliveries")
 	b.assertError("POST", path+"/webhook-pause", m{"url": "https://elsewhere.example.org/"}, 404, "target_not_found",
-		"no webhook of this project was sent to this url recently: parley webhook list shows the URLs that are used")
+		"no webhook of this project was sent to this url recently: parley webhook list shows the URLs that are used, "+
+			"to everybody who may see the project")
 	first := b.mustCall("GET", "/webhook-targets?limit=1&project_id="+projectID, nil)
 	cursor := "&cursor=" + first["next_cursor"].(string)
 	b.mustCall("POST", path+"/webhook-resume", m{"url": first["targets"].([]any)[0].(m)["url"]})
