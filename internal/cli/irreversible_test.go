@@ -5,10 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
+
+	"parley/internal/config"
 	"parley/internal/testkit"
 )
 
@@ -53,6 +60,95 @@ func TestIrreversible_AsksOnTerminalOnly(t *testing.T) {
 	defer func() { _ = null.Close() }()
 	if isTerminal(null) {
 		t.Errorf("isTerminal(%s): got true, want false", os.DevNull)
+	}
+}
+
+// irreversibleCommands are the commands whose effect cannot be undone, at least with some of their flags, each with
+// arguments for which it cannot. Those without arguments need no server.
+var irreversibleCommands = map[string][]string{
+	"key revoke-overlap":            {noID},
+	"key rotate":                    {noID, "--overlap", "0s"},
+	"org delete":                    {noID},
+	"org suspend":                   {noID, "--end-rooms"},
+	"person erase":                  {noID, "--user-id", "ada"},
+	"project delete":                {noID},
+	"project logo":                  {noID, "--remove"},
+	"project revoke-secret-overlap": {noID},
+	"project rotate-secret":         {noID, "--overlap", "0s"},
+	"project set":                   {noID, "retention.rooms_days=1"},
+	"project suspend":               {noID, "--end-rooms"},
+	"reseal":                        nil,
+	"room end":                      {noID},
+	"room remove":                   {noID, "Ada"},
+	"session revoke":                {noID},
+	"token revoke":                  {noID},
+	"usage rebuild":                 {},
+	"user delete":                   {noID},
+	"webhook replay":                {"--project", noID, "--room", noID},
+}
+
+// noID is an ID, so that no command looks for a name.
+const noID = "01890000-0000-7000-8000-000000000000"
+
+// finalVerbs are words of commands that cannot be undone.
+var finalVerbs = regexp.MustCompile(`\b(delete|remove|erase|revoke|end|suspend|rotate|rebuild|reseal|replay)\b`)
+
+// Every command that cannot be undone has --dry-run and --yes, and no other command.
+func TestIrreversible_CommandsHaveTheFlags(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(new(commands), config.Options(nil)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, leaf := range parser.Model.Leaves(false) {
+		has := map[string]bool{}
+		for _, flag := range leaf.Flags {
+			has[flag.Name] = true
+		}
+		name := strings.TrimPrefix(leaf.FullPath(), parser.Model.Name+" ")
+		_, listed := irreversibleCommands[name]
+		if listed {
+			found++
+		}
+		if has["dry-run"] != listed || has["yes"] != listed {
+			t.Errorf("%s: got the flags %v, want --dry-run and --yes: %t", name, has, listed)
+		}
+		if finalVerbs.MatchString(name) && !listed {
+			t.Errorf("%s is not among the commands that cannot be undone, want it there", name)
+		}
+	}
+	if found != len(irreversibleCommands) {
+		t.Errorf("got %d of the %d listed commands, want all", found, len(irreversibleCommands))
+	}
+}
+
+// A dry run only reads.
+func TestIrreversible_DryRunSendsNoChange(t *testing.T) {
+	t.Parallel()
+	for name, args := range irreversibleCommands {
+		if args == nil {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				// The ID of a person may not be in a URL, so what is stored about a person is read with POST.
+				reads := r.Method == http.MethodGet || strings.HasSuffix(r.URL.Path, "/person-export")
+				if !reads {
+					t.Errorf("got %s %s, want only requests that read", r.Method, r.URL.Path)
+				}
+				_, _ = w.Write([]byte(`{"people":[{"name":"Ada","seat_id":"s"}]}`))
+			}))
+			defer server.Close()
+			args := slices.Concat(strings.Fields(name), args, []string{"--dry-run", "--url", server.URL, "--token", "pt_test"})
+			var out, errs bytes.Buffer
+			status := Main(t.Context(), args, nil, &out, &errs)
+			if status != exitOK || !strings.HasPrefix(out.String(), "This would ") ||
+				!strings.HasSuffix(out.String(), ". Nothing was changed.\n") {
+				t.Errorf("%v: got status %d, %q, %q, want what it would do", args, status, out.String(), errs.String())
+			}
+		})
 	}
 }
 

@@ -185,6 +185,7 @@ func shortensRetention(now manage.ProjectRetention, changes map[string]any) (boo
 
 type projectLogo struct {
 	manager
+	irreversible
 	ID     string `arg:"" refers:"project" help:"ID or unique name of the project."`
 	File   string `arg:"" optional:"" help:"PNG, JPEG or WebP image of at most 64 KiB, between 16 and 1024 pixels wide and high."`
 	Remove bool   `help:"Removal of the logo."`
@@ -194,6 +195,14 @@ type projectLogo struct {
 func (c projectLogo) Run(ctx context.Context, s *streams) error {
 	if (c.File == "") != c.Remove {
 		return usageError{fmt.Errorf("give either a file or --remove")}
+	}
+	if ok, err := c.proceedIf(c.Remove, s, c.JSON, func() (string, error) {
+		if c.Remove {
+			return "remove the logo of project " + c.ID, nil
+		}
+		return fmt.Sprintf("show the image %s as the logo of project %s", c.File, c.ID), nil
+	}); !ok {
+		return err
 	}
 	method, done := "DELETE", "The project has no logo now."
 	var body any

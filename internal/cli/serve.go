@@ -132,11 +132,21 @@ func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 
 type resealCommand struct {
 	config.Config
+	irreversible
 	JSON bool `name:"json" help:"JSON output."`
 }
 
 // Run reseals the secrets and prints the next step.
 func (c resealCommand) Run(ctx context.Context, s *streams) error {
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		where := "replace the one in " + c.KeyFile()
+		if c.MasterKey != "" {
+			where = "write it to a file next to " + c.KeyFile()
+		}
+		return "seal every secret with a new master key and " + where + ", so that the server needs the new key", nil
+	}); !ok {
+		return err
+	}
 	if err := instance.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return err
 	}

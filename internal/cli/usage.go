@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"parley/internal/api/manage"
+	"parley/internal/plural"
 )
 
 type usageCommands struct {
@@ -20,6 +22,7 @@ type usageCommands struct {
 
 type usageRebuild struct {
 	manager
+	irreversible
 	Org  string `placeholder:"ID" refers:"organization" help:"ID or unique name of an organization. Default: all organizations."`
 	From day    `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01 or yesterday. Default: the first day of this month."`
 	To   day    `placeholder:"DATE" help:"Last day (UTC, included), at most 365 days after the first. Default: today."`
@@ -38,6 +41,13 @@ func (c usageRebuild) Run(ctx context.Context, s *streams) error {
 		for _, o := range organizations {
 			ids = append(ids, o.OrganizationId)
 		}
+	}
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		return fmt.Sprintf("compute the usage of %s again, from %s to %s, and replace the stored figures that differ",
+			plural.Count(len(ids), "organization", "organizations"), cmp.Or(string(c.From), "the first day of this month"),
+			cmp.Or(string(c.To), "today")), nil
+	}); !ok {
+		return err
 	}
 	rebuilt := []manage.UsageRebuilt{}
 	var failed error
