@@ -17,7 +17,6 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
-	"github.com/prometheus/prometheus/template"
 )
 
 const (
@@ -62,9 +61,8 @@ func dashboardQueries(t *testing.T) []query {
 	return all
 }
 
-// ruleQueries returns the expressions of the alert rules. Each rule must say what has happened
-// and what to do.
-func ruleQueries(t *testing.T) []query {
+// alertRules returns the alert rules.
+func alertRules(t *testing.T) (rules []rulefmt.Rule) {
 	t.Helper()
 	groups, errs := rulefmt.ParseFile(rulesFile, false, model.UTF8Validation, promQL, slog.Default())
 	for _, err := range errs {
@@ -73,16 +71,24 @@ func ruleQueries(t *testing.T) []query {
 	if groups == nil {
 		t.FailNow()
 	}
-	var all []query
 	for _, g := range groups.Groups {
-		for _, r := range g.Rules {
-			severity := r.Labels["severity"]
-			if r.Annotations["summary"] == "" || r.Annotations["description"] == "" ||
-				severity != "page" && severity != "ticket" {
-				t.Errorf("rule %s: want a summary, a description and the severity page or ticket", r.Alert)
-			}
-			all = append(all, query{"rule " + r.Alert, r.Expr})
+		rules = append(rules, g.Rules...)
+	}
+	return rules
+}
+
+// ruleQueries returns the expressions of the alert rules. Each rule must say what has happened
+// and what to do.
+func ruleQueries(t *testing.T) []query {
+	t.Helper()
+	var all []query
+	for _, r := range alertRules(t) {
+		severity := r.Labels["severity"]
+		if r.Annotations["summary"] == "" || r.Annotations["description"] == "" ||
+			severity != "page" && severity != "ticket" {
+			t.Errorf("rule %s: want a summary, a description and the severity page or ticket", r.Alert)
 		}
+		all = append(all, query{"rule " + r.Alert, r.Expr})
 	}
 	return all
 }
@@ -222,52 +228,6 @@ func (s *scrapes) checkFigures(t *testing.T) {
 		if err != nil || len(result) != 1 || result[0].F != want {
 			t.Errorf("%s: got %v, %v, want %v", expr, result, err, want)
 		}
-	}
-}
-
-// The usage is not rolled up if a process has never done it, which its metric shows as 0, or not for hours.
-func TestUsageNotRolledUp(t *testing.T) {
-	groups, errs := rulefmt.ParseFile(rulesFile, false, model.UTF8Validation, promQL, slog.Default())
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	var rule rulefmt.Rule
-	for _, g := range groups.Groups {
-		for _, r := range g.Rules {
-			if r.Alert == "ParleyUsageNotRolledUp" {
-				rule = r
-			}
-		}
-	}
-	now := time.Unix(1_795_000_000, 0)
-	for name, tc := range map[string]struct {
-		rolledUp int64
-		want     string // the summary; empty if the alert does not fire
-	}{
-		"never since the start": {0, "The usage has not been rolled up since the start of the server"},
-		"four hours ago":        {now.Unix() - 4*3600, "The usage has not been rolled up for 4h 0m 15s"},
-		"two hours ago":         {now.Unix() - 2*3600, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newScrapes(t, now)
-			for _, at := range s.times {
-				s.add(t, at, fmt.Sprintf("# HELP parley_usage_rolled_up_timestamp_seconds Time.\n"+
-					"# TYPE parley_usage_rolled_up_timestamp_seconds gauge\nparley_usage_rolled_up_timestamp_seconds %d\n",
-					tc.rolledUp))
-			}
-			result, err := s.evaluate(rule.Expr)
-			if err != nil || len(result) != min(len(tc.want), 1) {
-				t.Fatalf("got %v, %v, want an alert: %t", result, err, tc.want != "")
-			}
-			for _, fired := range result {
-				text := "{{ $value := .Value }}" + rule.Annotations["summary"]
-				expander := template.NewTemplateExpander(t.Context(), text, "summary",
-					struct{ Value float64 }{fired.F}, model.TimeFromUnix(now.Unix()), nil, nil, nil)
-				if got, err := expander.Expand(); err != nil || got != tc.want {
-					t.Errorf("summary: got %q, %v, want %q", got, err, tc.want)
-				}
-			}
-		})
 	}
 }
 
