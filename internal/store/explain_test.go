@@ -64,7 +64,6 @@ var mayScan = map[string]string{
 	"FROM client_room_ids WHERE project_id = $1 ORDER BY client_room_id LIMIT": "it reads the rows that it deletes",
 	"FROM project_events WHERE project_id = $1 ORDER BY sequence LIMIT":        "it reads the rows that it deletes",
 	"FROM organizations WHERE id > $1 ORDER BY id LIMIT":                       "without a limit it returns all",
-	"FROM organizations o WHERE id > $1 AND (":                                 "once a minute it visits each organization",
 	"FROM projects WHERE id > $1 ORDER BY id LIMIT":                            "without a limit it returns all",
 	"FROM projects UNION ALL SELECT '') AS p":                                  "once an hour it visits each project",
 	"DELETE FROM call_totals WHERE at <":                                       "a project has 24 rows, those of two hours",

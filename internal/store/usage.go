@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -158,9 +159,30 @@ func (s *DB) FirstUsageHour(ctx context.Context, organizationID string) (time.Ti
 // projectBatch is the number of projects whose moves one query reads.
 const projectBatch = 100
 
-// UsageMoves names the projects in the query, because PostgreSQL does not know for a
-// join how few of all rows the index selects.
 func (s *DB) UsageMoves(ctx context.Context, of usage.Scope, from, to time.Time) ([]usage.Move, error) {
+	return s.usageMoves(ctx, of, from, to, selectConnectionMoves+" UNION ALL "+selectStartMoves)
+}
+
+func (s *DB) UsageStarts(ctx context.Context, of usage.Scope, from, to time.Time) ([]usage.Move, error) {
+	return s.usageMoves(ctx, of, from, to, selectStartMoves)
+}
+
+// The moves of projects, which stand for PROJECTS.
+const (
+	selectConnectionMoves = `SELECT project_id, joined_at, room_type, 1, 0, 0 FROM attendance
+			WHERE project_id IN PROJECTS AND joined_at >= $1 AND joined_at < $2
+				AND NOT hidden AND (left_at > joined_at OR left_at IS NULL)
+		UNION ALL SELECT project_id, left_at, room_type, -1, 0, 0 FROM attendance
+			WHERE project_id IN PROJECTS AND left_at >= $1 AND left_at < $2 AND NOT hidden AND left_at > joined_at`
+	selectStartMoves = `SELECT project_id, created_at, '', 0, 1, 0 FROM rooms
+			WHERE project_id IN PROJECTS AND created_at >= $1 AND created_at < $2
+		UNION ALL SELECT project_id, started_at, '', 0, 0, 1 FROM sessions
+			WHERE project_id IN PROJECTS AND started_at >= $1 AND started_at < $2 AND breakout = 0`
+)
+
+// usageMoves names the projects in the query, because PostgreSQL does not know for a
+// join how few of all rows the index selects.
+func (s *DB) usageMoves(ctx context.Context, of usage.Scope, from, to time.Time, q string) ([]usage.Move, error) {
 	projects := []string{of.ProjectID}
 	isTest := map[string]bool{}
 	if of.ProjectID == "" {
@@ -178,7 +200,7 @@ func (s *DB) UsageMoves(ctx context.Context, of usage.Scope, from, to time.Time)
 	}
 	var moves []usage.Move
 	for batch := range slices.Chunk(projects, projectBatch) {
-		more, err := s.usageMovesOf(ctx, batch, from, to)
+		more, err := s.usageMovesOf(ctx, batch, from, to, q)
 		if err != nil {
 			return nil, err
 		}
@@ -193,18 +215,11 @@ func (s *DB) UsageMoves(ctx context.Context, of usage.Scope, from, to time.Time)
 
 func step(m usage.Move) int64 { return m.Step.Audio + m.Step.Video }
 
-func (s *DB) usageMovesOf(ctx context.Context, projects []string, from, to time.Time) ([]usage.Move, error) {
+func (s *DB) usageMovesOf(
+	ctx context.Context, projects []string, from, to time.Time, q string,
+) ([]usage.Move, error) {
 	list, args := inList([]any{from.UnixMilli(), to.UnixMilli()}, projects)
-	in := "project_id IN " + list
-	q := `SELECT project_id, joined_at, room_type, 1, 0, 0 FROM attendance
-			WHERE ` + in + ` AND joined_at >= $1 AND joined_at < $2
-				AND NOT hidden AND (left_at > joined_at OR left_at IS NULL)
-		UNION ALL SELECT project_id, left_at, room_type, -1, 0, 0 FROM attendance
-			WHERE ` + in + ` AND left_at >= $1 AND left_at < $2 AND NOT hidden AND left_at > joined_at
-		UNION ALL SELECT project_id, created_at, '', 0, 1, 0 FROM rooms
-			WHERE ` + in + ` AND created_at >= $1 AND created_at < $2
-		UNION ALL SELECT project_id, started_at, '', 0, 0, 1 FROM sessions
-			WHERE ` + in + ` AND started_at >= $1 AND started_at < $2 AND breakout = 0`
+	q = strings.ReplaceAll(q, "PROJECTS", list)
 	var moves []usage.Move
 	err := s.Query(ctx, q, args, func(row db.Row) error {
 		var m usage.Move
@@ -239,18 +254,38 @@ func (s *DB) OrganizationsAfter(ctx context.Context, id string, limit int) ([]st
 }
 
 // OrganizationsUsedAfter looks into the rollups and, because the last hours are not rolled up, into the raw rows. Each
-// subquery stops at the first row of an index; with EXISTS, PostgreSQL may read the whole table instead.
-func (s *DB) OrganizationsUsedAfter(ctx context.Context, id string, since time.Time, limit int) ([]string, error) {
-	return s.queryStrings(ctx, `SELECT id FROM organizations o WHERE id > $1 AND (
-		(SELECT 1 FROM usage_hours WHERE organization_id = o.id AND project_id = '' AND hour >= $2 LIMIT 1) IS NOT NULL
-		OR (SELECT 1 FROM projects p WHERE p.organization_id = o.id AND (
-			(SELECT 1 FROM attendance WHERE project_id = p.id AND joined_at >= $2 LIMIT 1) IS NOT NULL
-			OR (SELECT 1 FROM attendance WHERE project_id = p.id AND left_at >= $2 LIMIT 1) IS NOT NULL
-			OR (SELECT 1 FROM rooms WHERE project_id = p.id AND created_at >= $2 LIMIT 1) IS NOT NULL
-			OR (SELECT 1 FROM sessions WHERE project_id = p.id AND started_at >= $2 LIMIT 1) IS NOT NULL) LIMIT 1) IS NOT NULL
-		OR id IN (SELECT p.organization_id FROM attendance a JOIN projects p ON p.id = a.project_id
-			WHERE a.left_at IS NULL))
-		ORDER BY id LIMIT $3`, id, since.UnixMilli(), limit)
+// subquery reads the end of an index in the order of that index. Otherwise PostgreSQL may read a whole table for the
+// first row that matches, although none does.
+func (s *DB) OrganizationsUsedAfter(ctx context.Context, id string, since time.Time, limit int) (
+	used []string, last string, err error,
+) {
+	err = s.Query(ctx, `SELECT id,
+			(SELECT hour FROM usage_hours WHERE organization_id = o.id AND project_id = '' AND hour >= $2
+				ORDER BY hour DESC LIMIT 1) IS NOT NULL
+			OR id IN (SELECT p.organization_id FROM attendance a JOIN projects p ON p.id = a.project_id
+				WHERE a.left_at IS NULL)
+			OR (SELECT 1 FROM projects p WHERE p.organization_id = o.id AND (
+				(SELECT joined_at FROM attendance WHERE project_id = p.id AND joined_at >= $2
+					ORDER BY joined_at DESC LIMIT 1) IS NOT NULL
+				OR (SELECT left_at FROM attendance WHERE project_id = p.id AND left_at >= $2
+					ORDER BY left_at DESC LIMIT 1) IS NOT NULL
+				OR (SELECT created_at FROM rooms WHERE project_id = p.id AND created_at >= $2
+					ORDER BY created_at DESC LIMIT 1) IS NOT NULL
+				OR (SELECT started_at FROM sessions WHERE project_id = p.id AND started_at >= $2
+					ORDER BY started_at DESC LIMIT 1) IS NOT NULL)
+				LIMIT 1) IS NOT NULL
+		FROM organizations o WHERE id > $1 ORDER BY id LIMIT $3`, []any{id, since.UnixMilli(), limit},
+		func(row db.Row) error {
+			var isUsed bool
+			if err := row.Scan(&last, &isUsed); err != nil {
+				return err
+			}
+			if isUsed {
+				used = append(used, last)
+			}
+			return nil
+		})
+	return used, last, err
 }
 
 func (s *DB) OrganizationsWithLateUsage(ctx context.Context, limit int) ([]string, error) {

@@ -90,6 +90,8 @@ type Ledger interface {
 	// leaves come first. Hidden connections and those of no duration make no moves. Those of all
 	// projects contain those of test projects, marked as Test.
 	UsageMoves(ctx context.Context, s Scope, from, to time.Time) ([]Move, error)
+	// UsageStarts returns those of UsageMoves that are the creation of a room or the start of a session.
+	UsageStarts(ctx context.Context, s Scope, from, to time.Time) ([]Move, error)
 	// FirstUsageMove returns a time that is not after the first move of an organization,
 	// or the zero time if it has none.
 	FirstUsageMove(ctx context.Context, organizationID string) (time.Time, error)
@@ -103,9 +105,11 @@ type Ledger interface {
 	// OrganizationsAfter returns at most limit organizations with an ID greater than
 	// id, in order.
 	OrganizationsAfter(ctx context.Context, id string, limit int) ([]string, error)
-	// OrganizationsUsedAfter returns at most limit organizations with an ID greater than id, in order: those that
-	// have used anything since a full hour, and perhaps others.
-	OrganizationsUsedAfter(ctx context.Context, id string, since time.Time, limit int) ([]string, error)
+	// OrganizationsUsedAfter looks at no more than limit organizations with an ID greater than id, in order. It returns
+	// those that have used anything since a full hour, and perhaps others, and the last ID that it has looked at; empty
+	// if there are no more.
+	OrganizationsUsedAfter(ctx context.Context, id string, since time.Time, limit int) (
+		used []string, last string, err error)
 	// OrganizationsWithLateUsage returns at most limit organizations.
 	OrganizationsWithLateUsage(ctx context.Context, limit int) ([]string, error)
 }

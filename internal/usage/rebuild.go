@@ -63,7 +63,7 @@ func (s *Service) Rebuild(ctx context.Context, organizationID string, from, to t
 			return out, err
 		}
 	}
-	if err := s.markLate(ctx, &out, wrong, end); err != nil {
+	if err := s.markLate(ctx, &out, wrong); err != nil {
 		return out, err
 	}
 	rollUpTo := RolledUpUntil(s.now())
@@ -88,29 +88,78 @@ func (s *Service) Rebuild(ctx context.Context, organizationID string, from, to t
 }
 
 // markLate records that the hours of some rollups must be rolled up again. Meanwhile retention may have deleted rooms,
-// so it compares these hours again while it keeps others from deleting rooms. It does so day by day, because others
-// wait for each comparison.
-func (s *Service) markLate(ctx context.Context, out *Rebuilt, wrong []Interval, end time.Time) error {
-	days := map[time.Time]bool{}
+// so it looks again for missing rooms while it keeps others from deleting rooms. It does so day by day, because others
+// wait for it.
+func (s *Service) markLate(ctx context.Context, out *Rebuilt, wrong []Interval) error {
+	days := map[time.Time]map[time.Time]bool{}
 	for _, i := range wrong {
-		days[midnight(i.Start)] = true
+		day := midnight(i.Start)
+		if days[day] == nil {
+			days[day] = map[time.Time]bool{}
+		}
+		days[day][i.Start] = true
 	}
 	if len(days) == 0 {
 		return s.ledger.MarkUsageLate(ctx, *out, s.now(), func(context.Context) ([]time.Time, error) { return nil, nil })
 	}
 	for _, day := range slices.SortedFunc(maps.Keys(days), time.Time.Compare) {
-		err := s.ledger.MarkUsageLate(ctx, *out, s.now(), func(ctx context.Context) (hours []time.Time, err error) {
-			still, err := s.compare(ctx, out, day, earlier(day.Add(DayLength), end))
-			for _, i := range still {
-				hours = append(hours, i.Start)
+		err := s.ledger.MarkUsageLate(ctx, *out, s.now(), func(ctx context.Context) ([]time.Time, error) {
+			hours := sortedTimes(days[day])
+			end := hours[len(hours)-1].Add(time.Hour)
+			keptUntil, err := s.keptUntil(ctx, out.OrganizationID, day.Add(-meetingReach), end)
+			if keptUntil.After(day) {
+				out.KeptUntil = later(out.KeptUntil, keptUntil)
 			}
-			return slices.Compact(slices.SortedFunc(slices.Values(hours), time.Time.Compare)), err
+			return slices.DeleteFunc(hours, func(hour time.Time) bool { return hour.Before(keptUntil) }), err
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// keptUntil returns the end of the hours that stay as they are, because rooms or sessions from one time to another
+// have been deleted; zero if there is none. It reads no attendance: sessions are deleted before the attendance in them.
+func (s *Service) keptUntil(ctx context.Context, organizationID string, start, end time.Time) (
+	until time.Time, err error,
+) {
+	starts, err := s.ledger.UsageStarts(ctx, Scope{OrganizationID: organizationID}, start, end)
+	if err != nil {
+		return until, err
+	}
+	recorded := map[intervalKey]Interval{}
+	for _, i := range rollUp(starts) {
+		recorded[intervalKey{i.ProjectID, i.Start}] = i
+	}
+	complete, err := s.completeScopes(ctx, organizationID)
+	if err != nil {
+		return until, err
+	}
+	for _, id := range complete {
+		stored, err := s.ledger.UsageHours(ctx, Scope{organizationID, id}, start, end)
+		if err != nil {
+			return until, err
+		}
+		for _, i := range stored {
+			if i.isMissingIn(recorded[intervalKey{id, i.Start}]) {
+				until = later(until, i.End().Add(meetingReach))
+			}
+		}
+	}
+	return until, nil
+}
+
+// completeScopes returns the IDs of projects, or "" for the whole organization, that together have every room. What is
+// missing in them has been deleted.
+func (s *Service) completeScopes(ctx context.Context, organizationID string) ([]string, error) {
+	tests, err := s.ledger.TestProjectIDs(ctx, organizationID)
+	return append(tests, ""), err
+}
+
+// isMissingIn reports whether a room or a session of a stored hour is missing in what is recorded.
+func (i *Interval) isMissingIn(recorded Interval) bool {
+	return i.Rooms > recorded.Rooms || i.Sessions > recorded.Sessions
 }
 
 // compare returns the rollups from one time to another, both midnight or the end of what is rolled up, that differ
@@ -144,23 +193,17 @@ func (s *Service) compareDay(ctx context.Context, organizationID string, start, 
 	if err != nil {
 		return nil, incomplete, err
 	}
-	type key struct {
-		projectID string
-		start     time.Time
-	}
-	recorded := map[key]Interval{}
-	// Together these have every room. What is missing in them has been deleted.
-	complete := map[string]bool{"": true}
-	tests, err := s.ledger.TestProjectIDs(ctx, organizationID)
+	recorded := map[intervalKey]Interval{}
+	complete, err := s.completeScopes(ctx, organizationID)
 	if err != nil {
 		return nil, incomplete, err
 	}
-	for _, id := range tests {
-		complete[id] = true
+	projects := map[string]bool{}
+	for _, id := range complete {
+		projects[id] = true
 	}
-	projects := maps.Clone(complete)
 	for _, i := range rollUp(moves) {
-		recorded[key{i.ProjectID, i.Start}] = i
+		recorded[intervalKey{i.ProjectID, i.Start}] = i
 		projects[i.ProjectID] = true
 	}
 	for id := range projects {
@@ -169,9 +212,9 @@ func (s *Service) compareDay(ctx context.Context, organizationID string, start, 
 			return nil, incomplete, err
 		}
 		for _, i := range stored {
-			r := recorded[key{id, i.Start}]
-			delete(recorded, key{id, i.Start})
-			if complete[id] && (i.Rooms > r.Rooms || i.Sessions > r.Sessions) {
+			r := recorded[intervalKey{id, i.Start}]
+			delete(recorded, intervalKey{id, i.Start})
+			if slices.Contains(complete, id) && i.isMissingIn(r) {
 				incomplete = later(incomplete, i.Start)
 			}
 			if i.Change != r.Change || i.Millis != r.Millis || i.Rise != r.Rise || i.Rooms != r.Rooms ||

@@ -134,19 +134,16 @@ func (s *Service) LastHours(ctx context.Context, scope Scope) ([]Day, error) {
 		return hours, s.addHours(ctx, hours, scope, bounds)
 	}
 	for after := ""; ; {
-		batch, err := s.ledger.OrganizationsUsedAfter(ctx, after, first, organizationBatch)
-		if err != nil {
-			return nil, err
+		used, last, err := s.ledger.OrganizationsUsedAfter(ctx, after, first, organizationBatch)
+		if err != nil || last == "" {
+			return hours, err
 		}
-		for _, id := range batch {
+		for _, id := range used {
 			if err := s.addHours(ctx, hours, Scope{OrganizationID: id}, bounds); err != nil {
 				return nil, err
 			}
 		}
-		if len(batch) < organizationBatch {
-			return hours, nil
-		}
-		after = batch[len(batch)-1]
+		after = last
 	}
 }
 

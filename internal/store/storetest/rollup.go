@@ -126,10 +126,10 @@ func (l oneOrganization) OrganizationsAfter(context.Context, string, int) ([]str
 }
 
 func (l oneOrganization) OrganizationsUsedAfter(
-	ctx context.Context, _ string, since time.Time, _ int,
-) ([]string, error) {
-	used, err := l.DB.OrganizationsUsedAfter(ctx, "", since, 1_000_000)
-	return slices.DeleteFunc(used, func(id string) bool { return id != l.id }), err
+	ctx context.Context, after string, since time.Time, _ int,
+) ([]string, string, error) {
+	used, last, err := l.DB.OrganizationsUsedAfter(ctx, after, since, 1_000_000)
+	return slices.DeleteFunc(used, func(id string) bool { return id != l.id }), last, err
 }
 
 func must(rt *rapid.T, err error) {
@@ -398,6 +398,8 @@ func (s *suite) testUsageLedger(t *testing.T) {
 	scope := usage.Scope{OrganizationID: p.OrganizationID, ProjectID: p.ID}
 	moves, err := db.UsageMoves(ctx, scope, hour, hour.Add(time.Hour))
 	requireEqual(t, moves, err, []usage.Move{{ProjectID: p.ID, At: r.CreatedAt, Rooms: 1}})
+	moves, err = db.UsageStarts(ctx, scope, hour, hour.Add(time.Hour))
+	requireEqual(t, moves, err, []usage.Move{{ProjectID: p.ID, At: r.CreatedAt, Rooms: 1}})
 
 	choose := func(context.Context) ([]time.Time, error) { return []time.Time{hour}, nil }
 	if err := db.MarkUsageLate(ctx, usage.Rebuilt{OrganizationID: NewID()}, hour, choose); err == nil {
@@ -471,12 +473,17 @@ func (s *suite) testUsageLedger(t *testing.T) {
 	requireEqual(t, ids, err, []string{p.OrganizationID})
 	ids, err = db.OrganizationsAfter(ctx, p.OrganizationID, 10)
 	requireEqual(t, ids, err, nil)
-	ids, err = db.OrganizationsUsedAfter(ctx, "", hour, 10)
-	requireEqual(t, ids, err, []string{p.OrganizationID})
-	ids, err = db.OrganizationsUsedAfter(ctx, p.OrganizationID, hour, 10)
-	requireEqual(t, ids, err, nil)
-	ids, err = db.OrganizationsUsedAfter(ctx, "", hour.Add(100*time.Hour), 10)
-	requireEqual(t, ids, err, nil)
+	used := func(after string, since time.Time) (ids [2][]string) {
+		t.Helper()
+		used, last, err := db.OrganizationsUsedAfter(ctx, after, since, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [2][]string{used, {last}}
+	}
+	requireEqual(t, used("", hour), nil, [2][]string{{p.OrganizationID}, {p.OrganizationID}})
+	requireEqual(t, used(p.OrganizationID, hour), nil, [2][]string{nil, {""}})
+	requireEqual(t, used("", hour.Add(100*time.Hour)), nil, [2][]string{nil, {p.OrganizationID}})
 
 	// What this node stores at once is late if the clock of another node is ahead.
 	if progress, err = db.UsageProgress(ctx, p.OrganizationID); err != nil {
