@@ -107,6 +107,11 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	}))
 	must(db.SetKeyCallers(ctx, []requestlog.KeyCaller{{ProjectID: p.ID, KeySlot: "current", At: time.Now(),
 		Address: "192.0.2.1", UserAgent: "curl/8"}}))
+	must(db.Write(ctx, func(ctx context.Context) error { // as an earlier release writes it
+		return db.Exec(ctx, `INSERT INTO key_callers (project_id, slot, at, address, user_agent)
+			SELECT project_id, slot, at, address, user_agent FROM recent_key_callers
+			WHERE true ON CONFLICT DO NOTHING`)
+	}))
 	addSecrets(issued.APIKey, issued.GatewaySecret, issued.ProjectSecret)
 	rotated, err := keys.RotateKey(ctx, p.ID, key.Rotation{Overlap: time.Hour})
 	must(err)
@@ -194,8 +199,13 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 			return err
 		}
 		ended.State, ended.EndReason, ended.EndedAt = room.Ended, room.EndedEmpty, time.Now()
-		return errors.Join(db.UpdateRoom(ctx, ended), db.RecordHeartbeat(ctx, room.Node{ID: rooms.NodeID(), Version: "v1.2.3",
-			LastAlive: time.Now(), Redis: room.RedisNone}))
+		return errors.Join(db.UpdateRoom(ctx, ended), db.RecordHeartbeat(ctx, room.Node{
+			ID:        rooms.NodeID(),
+			Version:   "v1.2.3",
+			LastAlive: time.Now(),
+			Redis:     room.RedisNone,
+			Findings:  "[]",
+		}))
 	}))
 	promoted, err := db.Seat(ctx, created.ID, admission.Seat.ID)
 	must(err)
