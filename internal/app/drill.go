@@ -48,13 +48,14 @@ var ErrNotVerified = errors.New("the backup was not verified")
 // service of a drill is isolated, see newIsolated.
 func Drill(ctx context.Context, storage config.Storage, file string) (result DrillResult, err error) {
 	aboutBackup := true // an error is about the backup, and not about what the drill needs
+	onPostgres := false
 	defer func() {
 		switch {
 		case err == nil:
-		case db.IsServerDiskFull(err):
+		case onPostgres && db.IsServerDiskFull(err):
 			err = fmt.Errorf("%w, because the disk of the PostgreSQL server is full: free some space on it: %w",
 				ErrNotVerified, err)
-		case db.IsConnectionLost(err):
+		case onPostgres && db.IsConnectionLost(err):
 			err = fmt.Errorf("%w, because the PostgreSQL server refused or ended a connection: %w", ErrNotVerified, err)
 		case db.IsDiskFull(err):
 			err = fmt.Errorf("%w, because the disk of %s is full: free some space, or set TMPDIR to a directory on a "+
@@ -69,6 +70,7 @@ func Drill(ctx context.Context, storage config.Storage, file string) (result Dri
 	}
 	aboutBackup = false
 	m := result.Manifest
+	onPostgres = m.Engine == backup.Postgres
 	if err := instance.CheckUsable(storage, file, m); err != nil {
 		return result, err
 	}
@@ -188,7 +190,7 @@ func checkHealth(ctx context.Context, address net.Addr) error {
 	}
 	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
-		return fmt.Errorf("/healthz did not answer: %w", err)
+		return fmt.Errorf("/healthz did not answer: %v", err) // not wrapped, because it is not an error of PostgreSQL
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode == http.StatusOK {

@@ -178,9 +178,9 @@ func (c restoreCommand) Run(ctx context.Context, s *streams) error {
 	if err := instance.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return err
 	}
-	m, err := instance.Restore(ctx, c.Storage, c.File)
-	if err != nil {
-		return err
+	m, notAnalyzed := instance.Restore(ctx, c.Storage, c.File)
+	if notAnalyzed != nil && !errors.Is(notAnalyzed, instance.ErrNotAnalyzed) {
+		return notAnalyzed
 	}
 	info, err := os.Stat(c.File)
 	if err != nil {
@@ -188,16 +188,17 @@ func (c restoreCommand) Run(ctx context.Context, s *streams) error {
 	}
 	summary := newBackupSummary(c.File, m, info.Size())
 	if c.JSON {
-		return printJSON(s.out, summary)
+		return errors.Join(printJSON(s.out, summary), notAnalyzed)
 	}
-	return errors.Join(printBackup(s.out, summary, m), printLine(s.out, fmt.Sprintf(`
+	next := fmt.Sprintf(`
 The backup has no changes after %s. If you did one of these since then, do it again:
 - revoke tokens and sessions (parley token list, parley session list)
 - rotate keys and secrets that had leaked (parley key list)
 - delete users, or take a role or projects from them (parley user list)
 - suspend or delete projects and organizations (parley project list, parley org list)
 - erase persons (parley person erase)
-Next step: parley serve, with the same --data-dir, --database-url and master key.`, formatTime(&m.CreatedAt))))
+Next step: parley serve, with the same --data-dir, --database-url and master key.`, formatTime(&m.CreatedAt))
+	return errors.Join(printBackup(s.out, summary, m), printLine(s.out, next), notAnalyzed)
 }
 
 type copyCommand struct {
@@ -215,7 +216,7 @@ func (c copyCommand) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	counts, err := instance.Copy(ctx, c.Storage, c.To.Reveal())
-	if err != nil || c.JSON {
+	if err != nil && !errors.Is(err, instance.ErrNotAnalyzed) || c.JSON {
 		return s.printResult(counts, err)
 	}
 	var rows [][]string
@@ -224,5 +225,5 @@ func (c copyCommand) Run(ctx context.Context, s *streams) error {
 	}
 	return errors.Join(printTable(s.out, []string{"TABLE", "ROWS"}, rows),
 		printLine(s.out, "\nEvery table was compared after the copy. The data directory belongs to the copy now.\n"+
-			"Next step: parley serve with --database-url (PARLEY_DATABASE_URL) set to the URL of --to."))
+			"Next step: parley serve with --database-url (PARLEY_DATABASE_URL) set to the URL of --to."), err)
 }

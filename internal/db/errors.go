@@ -150,7 +150,7 @@ func IsServerDiskFull(err error) bool {
 // IsConnectionLost reports whether err says that the PostgreSQL server cannot be reached, or has ended a connection.
 func IsConnectionLost(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (strings.HasPrefix(pg.Code, "08") ||
-		strings.HasPrefix(pg.Code, "57P")) { // connection, operator intervention but a canceled query
+		strings.HasPrefix(pg.Code, "57P")) { // the classes connection and operator intervention, without query_canceled
 		return true
 	}
 	return errors.Is(err, errConnectionLost) || errors.Is(err, io.ErrUnexpectedEOF) ||

@@ -17,7 +17,10 @@ import (
 // may run on either database.
 func Copy(ctx context.Context, storage config.Storage, url string) (map[string]int64, error) {
 	counts, err := copyDatabase(ctx, storage, url)
-	return counts, explainFullDisk(err, "--to", storage.DataDir)
+	if err != nil {
+		return counts, explainFullDisk(err, "--to", storage.DataDir)
+	}
+	return counts, analyze(ctx, url, "--to", "copy")
 }
 
 // explainFullDisk adds the remedy to an error that says that a disk is full: that of the server of a flag, or that of
@@ -90,9 +93,6 @@ func copyDatabase(ctx context.Context, storage config.Storage, url string) (map[
 		return counts, fmt.Errorf("the copy is complete, but %s could not be written: write %s into it, or empty the target "+
 			"and run the command again: %w", owner.file(), copyID, err)
 	}
-	if err := db.AnalyzePostgres(ctx, url); err != nil {
-		return counts, fmt.Errorf("the copy is complete, but %w", noStatistics("--to", err))
-	}
 	return counts, nil
 }
 
@@ -106,10 +106,15 @@ func emptyTables(ctx context.Context, url string) string {
 	return ". The target has tables without rows now, which the command uses when it is run again"
 }
 
-// noStatistics is the error for a complete database that PostgreSQL could not analyze.
-func noStatistics(flag string, err error) error {
-	return fmt.Errorf("its queries may be slow, because PostgreSQL has no statistics of its tables: run ANALYZE in the "+
-		"database of %s: %w", flag, err)
+// ErrNotAnalyzed is the error of a command that has done its work, but could not collect statistics for PostgreSQL.
+var ErrNotAnalyzed = errors.New("queries may be slow until you run ANALYZE")
+
+// analyze collects the statistics of a complete database. The error is ErrNotAnalyzed.
+func analyze(ctx context.Context, url, flag, done string) error {
+	if err := db.AnalyzePostgres(ctx, url); err != nil {
+		return fmt.Errorf("the %s is complete, but %w in the database of %s: %w", done, ErrNotAnalyzed, flag, err)
+	}
+	return nil
 }
 
 // checkKnownSchema returns an error if a newer program has changed the database. A server can run on

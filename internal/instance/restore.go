@@ -53,7 +53,10 @@ func Restore(ctx context.Context, storage config.Storage, file string) (backup.M
 		_ = os.Remove(filepath.Join(storage.DataDir, lockFile))
 		_ = os.Remove(storage.DataDir) // fails if it is not empty
 	}
-	return m, explainFullDisk(err, "--database-url (PARLEY_DATABASE_URL)", storage.DataDir)
+	if err != nil || storage.DatabaseURL == "" {
+		return m, explainFullDisk(err, "--database-url (PARLEY_DATABASE_URL)", storage.DataDir)
+	}
+	return m, analyze(ctx, storage.DatabaseURL.Reveal(), "--database-url", "restore")
 }
 
 // restoreInto restores into an empty target and makes the data directory belong to it.
@@ -71,13 +74,7 @@ func restoreInto(ctx context.Context, storage config.Storage, file string, m bac
 	if err != nil {
 		return err
 	}
-	if err := owner.commit(); err != nil || storage.DatabaseURL == "" {
-		return err
-	}
-	if err := db.AnalyzePostgres(ctx, storage.DatabaseURL.Reveal()); err != nil {
-		return fmt.Errorf("the restore is complete, but %w", noStatistics("--database-url", err))
-	}
-	return nil
+	return owner.commit()
 }
 
 // restoreSQLite completes the database in a directory of its own and then moves it into the data
