@@ -75,7 +75,7 @@ func checkRedirect(_ *http.Request, via []*http.Request) error {
 	if via[0].Method != http.MethodGet {
 		return errors.New("the provider redirects its token endpoint, which OpenID Connect does not allow")
 	}
-	if len(via) >= maxRedirects {
+	if len(via) > maxRedirects {
 		return fmt.Errorf("the provider redirects more than %d times", maxRedirects)
 	}
 	return nil

@@ -241,7 +241,7 @@ func (s *service) await(t *testing.T, want string) {
 		t.Fatalf("wait for the message %q to systemd: got %v", want, err)
 	}
 	sender, err := senderOf(control[:controls])
-	if got := string(message[:n]); err != nil || got != want || sender != s.cmd.Process.Pid {
+	if got, _, _ := strings.Cut(string(message[:n]), "\n"); err != nil || got != want || sender != s.cmd.Process.Pid {
 		t.Fatalf("got the message %q of the process %d, %v, want %q of %d", got, sender, err, want, s.cmd.Process.Pid)
 	}
 }
