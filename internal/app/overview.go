@@ -135,7 +135,7 @@ func (a *App) writeRemedy(err error) string {
 	case db.IsServerDiskFull(err):
 		return "Free space on the disk of PostgreSQL, or enlarge it."
 	case a.cfg.DatabaseURL != "":
-		return "--database-url URL, of the primary of PostgreSQL, and repair its disk if that is the cause"
+		return "Set --database-url to the primary of PostgreSQL. If its disk has failed, repair it."
 	}
 	return fmt.Sprintf("Make the disk of %s writable, or repair it.", a.cfg.DataDir)
 }
@@ -154,10 +154,13 @@ func (a *App) backupFinding(err error) overview.Finding {
 	case err == nil:
 		f.Action = "Let the server make a backup, which it does soon, or make one in another place."
 	case db.IsDiskFull(err):
+		f.Commands = nil
 		f.Action = fmt.Sprintf("Free space on the disks of %s and %s, or enlarge them.", a.cfg.BackupDir, a.cfg.DataDir)
 	case errors.Is(err, fs.ErrNotExist):
+		f.Commands = nil
 		f.Action = fmt.Sprintf("Mount the disk of %s, or create the directory for the user of the server.", a.cfg.BackupDir)
 	case errors.Is(err, fs.ErrPermission):
+		f.Commands = nil
 		f.Action = fmt.Sprintf("Let the user of the server write to %s.", a.cfg.BackupDir)
 	}
 	return f

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -158,9 +159,12 @@ func (a *ACME) remedy(ctx context.Context, domain string, err error) string {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return "If the clock of this machine is ahead, set it: timedatectl set-ntp true. Otherwise the certificate of the " +
 			"authority's own server has expired."
-	case !errors.As(err, &problem):
+	case errors.As(err, new(net.Error)) || errors.As(err, new(*tls.CertificateVerificationError)):
 		return "Let this machine connect to " + a.client.Directory + " (--acme-ca), whose certificate it must trust " +
 			"(--acme-ca-roots). A public authority issues no certificates for internal names."
+	}
+	if !errors.As(err, &problem) {
+		return "Remove the cause. The server tries again by itself."
 	}
 	switch problem.Type {
 	case acme.ProblemTypeConnection, acme.ProblemTypeTLS, acme.ProblemTypeUnauthorized, acme.ProblemTypeIncorrectResponse:
@@ -169,27 +173,31 @@ func (a *ACME) remedy(ctx context.Context, domain string, err error) string {
 	case acme.ProblemTypeDNS:
 		return fmt.Sprintf("Add an A or AAAA record of %s (--tls-domain) with the public address of this machine.", domain)
 	case acme.ProblemTypeCAA:
-		return fmt.Sprintf("Add this record to the DNS: %s. CAA 0 issue %q", domain, a.caaName(ctx))
+		name := a.caaName(ctx)
+		if name == "" {
+			return fmt.Sprintf("Add a CAA record of %s to the DNS that allows this authority, whose documentation says "+
+				"which name to use.", domain)
+		}
+		return fmt.Sprintf("Add this record to the DNS: %s. CAA 0 issue %q", domain, name)
 	case acme.ProblemTypeRateLimited:
 		return "Let the server run until the limit of the authority ends, because it tries again by itself."
 	case acme.ProblemTypeInvalidContact, acme.ProblemTypeUnsupportedContact:
 		return "Correct --acme-email (PARLEY_ACME_EMAIL)."
 	case acme.ProblemTypeExternalAccountRequired:
-		return "--acme-ca URL, of another authority: this one needs an account that was created elsewhere"
+		return "Set --acme-ca to another authority, because this one needs an account that was created elsewhere."
 	case acme.ProblemTypeRejectedIdentifier:
-		return fmt.Sprintf("--tls-domain NAME, with a public name in place of %s, or --acme-ca URL, of another authority",
-			domain)
+		return fmt.Sprintf("Replace %s in --tls-domain with a public name, or set --acme-ca to another authority.", domain)
 	}
-	return "Do what the reason of the authority says, or use another authority: --acme-ca URL"
+	return "Do what the reason of the authority says, or set --acme-ca to another authority."
 }
 
-// caaName returns the name of the authority in CAA records, such as letsencrypt.org.
+// caaName returns the name of the authority in CAA records, such as letsencrypt.org; empty if it is not known.
 func (a *ACME) caaName(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, directoryTimeout)
 	defer cancel()
 	directory, err := a.client.GetDirectory(ctx)
 	if err != nil || directory.Meta == nil || len(directory.Meta.CAAIdentities) == 0 {
-		return "NAME, which the documentation of the authority has"
+		return ""
 	}
 	return directory.Meta.CAAIdentities[0]
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -76,7 +77,7 @@ func (c doctorCommand) addFromServer(ctx context.Context, report *doctor.Report)
 	overview, err := c.overview(ctx)
 	if err != nil {
 		text, _, _ := strings.Cut(err.Error(), "\n")
-		report.SetServerUnknown("the running server cannot be asked: " + text)
+		report.SetServerUnknown("could not ask the running server: " + text)
 		return
 	}
 	var found []doctor.Finding
@@ -93,15 +94,15 @@ func (c doctorCommand) addFromServer(ctx context.Context, report *doctor.Report)
 	}
 	t := overview.ConnectionTypes
 	report.AddFromServer(found, map[string]string{
-		doctor.ParticipantsCheck: fmt.Sprintf("%d are in meetings now: %d over UDP, %d over TCP, %d over TURN",
+		doctor.ParticipantsCheck: fmt.Sprintf("%d people are in meetings now: %d over UDP, %d over TCP, %d over TURN",
 			overview.Participants, t.Udp, t.Tcp, t.Turn),
 	})
 }
 
-// overview returns the overview of the server that runs on this machine, which needs no token, or otherwise of that at
-// a URL.
+// overview returns the overview of the server that runs on this machine, which needs no token. If there is none, or
+// with the flag --url, it asks the server at that URL.
 func (c doctorCommand) overview(ctx context.Context) (manage.Overview, error) {
-	if c.URL == "" {
+	if c.URL == "" || c.URL == os.Getenv("PARLEY_URL") { // other commands need it, and it may lead to another node
 		conn, err := instance.DialLocal(ctx, c.DataDir)
 		if err == nil {
 			return localOverview(ctx, conn)

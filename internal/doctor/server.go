@@ -40,14 +40,14 @@ func askServer(context.Context, config.Config) Result { return onlyServer() }
 
 // onlyServer returns the result of a check that the running server decides.
 func onlyServer() Result {
-	result := unknown("only the running server knows it")
+	result := unknown("only the running server can check this")
 	result.onlyServer = true
 	return result
 }
 
-// AddFromServer adds what the running server has found. The details say what is fine, by check. What the server makes
-// only now and then does not change a check of Run, which is newer. All else replaces the same finding of Run, because
-// the server knows the cause, such as the error of its last backup.
+// AddFromServer adds what the running server has found. The details say what is fine, by check. A periodic
+// finding of the server does not change a check of Run, because Run is newer. Every other finding replaces the same
+// finding of Run, because the server knows the cause, such as the error of its last backup.
 func (r *Report) AddFromServer(found []Finding, details map[string]string) {
 	added := make([][]Finding, len(r.Checks))
 	var known []Finding
@@ -68,7 +68,7 @@ func (r *Report) AddFromServer(found []Finding, details map[string]string) {
 		before := len(check.Findings)
 		check.Findings = slices.DeleteFunc(check.Findings, func(f Finding) bool { return isReplaced(f, known) })
 		if len(check.Findings) < before {
-			check.Detail = "the running server says below what is wrong"
+			check.Detail = "see the findings of the running server"
 		}
 		check.Findings = append(check.Findings, added[i]...)
 	}

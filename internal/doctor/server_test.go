@@ -49,7 +49,7 @@ func TestAddFromServer(t *testing.T) {
 			[]string{"backups backup_overdue T."}, Warning},
 		{"why it cannot take work", reportOf(named("public_address", unavailable)),
 			[]Finding{finding("media_unavailable", Error)},
-			[]string{"public_address: the running server says below what is wrong", "server media_unavailable T."}, Error},
+			[]string{"public_address: see the findings of the running server", "server media_unavailable T."}, Error},
 		{"repaired since", reportOf(named("udp_buffers", fine("large"))), []Finding{finding("udp_receive_buffer", Warning)},
 			[]string{"udp_buffers: large"}, ""},
 		{"still there", reportOf(named("udp_buffers", slow)), []Finding{finding("udp_receive_buffer", Warning)},

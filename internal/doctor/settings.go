@@ -115,8 +115,9 @@ func checkKeyUse(ctx context.Context, cfg config.Config, master seal.Key) Result
 		if _, err := os.Stat(cfg.KeyFile() + ".next"); err == nil {
 			return unknown("parley reseal was interrupted: run it again, or start the server")
 		}
-		result.add("master_key_wrong", Error, fmt.Sprintf(change, wrong.SealedWith), "The key %s of %s does not open the "+
-			"database, which was sealed with the key %s, so the server does not start.", wrong.Have, place, wrong.SealedWith)
+		result.add("master_key_wrong", Error, fmt.Sprintf(change, wrong.SealedWith), "The master key %s (fingerprint %s) "+
+			"does not open the database, which was sealed with the key with the fingerprint %s, so the server does not start.",
+			place, wrong.Have, wrong.SealedWith)
 	case errors.Is(err, seal.ErrTampered):
 		return found("master_key_wrong", Error, "Restore a backup: parley restore FILE",
 			"The secrets of the database are damaged, so the server does not start.")
@@ -129,7 +130,7 @@ func checkKeyUse(ctx context.Context, cfg config.Config, master seal.Key) Result
 		return result
 	}
 	if err != nil {
-		return fine("%s; the database does not say whether it fits", place)
+		return fine("%s; could not check whether it opens the database", place)
 	}
 	return fine("%s, with the key %s", place, master.ID())
 }

@@ -372,7 +372,8 @@ func (s *Service) findDisconnected(ctx context.Context, p Person, r PersonRoom) 
 	for _, seat := range found.seats {
 		if seat.Taken {
 			return nil, fault.New(fault.Conflict, "person_connected",
-				"the person is in the room %s now: end the room or remove the person first", seat.RoomID)
+				"the person is in the room %s, or their page is reconnecting to it: end the room, remove the person, or "+
+					"wait a minute", seat.RoomID)
 		}
 	}
 	return found, nil

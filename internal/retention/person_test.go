@@ -409,7 +409,8 @@ func TestErase_Refused(t *testing.T) {
 			"seat of another project": {retention.Person{ProjectID: other.ID, SeatID: seats[0].ID}, fault.NotFound,
 				"there is no such seat in this project"},
 			"connected": {retention.Person{ProjectID: f.project.ID, UserID: "user-7"}, fault.Conflict,
-				"the person is in the room " + r.ID + " now: end the room or remove the person first"},
+				"the person is in the room " + r.ID + ", or their page is reconnecting to it: end the room, remove the person, or " +
+					"wait a minute"},
 		} {
 			if _, err := f.retention.Erase(t.Context(), c.person); !fault.Is(err, c.kind) || err.Error() != c.message {
 				t.Errorf("%s: got %v, want %s", name, err, c.message)

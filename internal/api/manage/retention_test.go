@@ -51,7 +51,8 @@ func testPeople(t *testing.T, b *fixture) {
 		t.Errorf("export of a seat: got %v, want the seat, its connection and the event", rooms)
 	}
 	b.assertError("POST", path+"erase", m{"seat_id": seat}, 409, "person_connected",
-		"the person is in the room "+created.ID+" now: end the room or remove the person first")
+		"the person is in the room "+created.ID+", or their page is reconnecting to it: end the room, remove the person, or "+
+			"wait a minute")
 	for _, call := range []string{"export", "erase"} {
 		b.assertError("POST", path+call, m{}, 400, "invalid_request", "send either user_id or seat_id")
 		b.assertError("POST", path+call, m{"seat_id": unknownID}, 404, "seat_not_found",
