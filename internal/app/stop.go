@@ -32,11 +32,11 @@ const (
 	stopTimeout = 12 * time.Second
 )
 
-// StopTimeout returns the time after which a service that was asked to stop hangs and can be killed.
+// StopTimeout returns how long a service may take to stop before the supervisor kills it.
 func StopTimeout(cfg config.Config) time.Duration { return cfg.DrainTime() + stopTimeout }
 
-// drain hands over the meetings to other nodes, one after another, while this node goes on to serve. It does nothing if
-// there is no other node.
+// drain hands over the meetings to other nodes, one after another, while this node continues to serve. It does nothing
+// if there is no other node.
 func (a *App) drain() {
 	within := a.cfg.DrainTime()
 	if within == 0 {

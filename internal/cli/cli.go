@@ -32,7 +32,7 @@ type commands struct {
 	Doctor        doctorCommand        `cmd:"" help:"Check this machine and the settings, and say what to change."`
 	Status        statusCommand        `cmd:"" help:"Show what is live, what fails and what to do about it."`
 	Node          nodeCommands         `cmd:"" help:"List the nodes."`
-	Drain         drainCommand         `cmd:"" help:"Give the meetings of a node to other nodes, before it is stopped or upgraded."`
+	Drain         drainCommand         `cmd:"" help:"Hand the meetings of a node over to other nodes, before it is stopped or upgraded."`
 	Settings      settingsCommand      `cmd:"" help:"Show the settings of a running server, and where each comes from."`
 	Org           orgCommands          `cmd:"" help:"Manage organizations."`
 	Project       projectCommands      `cmd:"" help:"Manage projects and their secrets."`

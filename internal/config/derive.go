@@ -44,7 +44,7 @@ func (c *Config) BaseURL(bound string) string {
 	return origin("http", host, port)
 }
 
-// DrainTime returns how long a node that is asked to stop may go on to serve while it hands over its meetings. It is
+// DrainTime returns how long a node that is asked to stop may continue to serve while it hands over its meetings. It is
 // StopWithin, or 0 for a single process, which has no other node.
 func (c *Config) DrainTime() time.Duration {
 	if c.RedisURL == "" {

@@ -62,7 +62,7 @@ type Counter struct {
 
 	flushMu     sync.Mutex // held until the results of a flush are stored and observed, and guards the following
 	batches     int64      // made so far
-	unconfirmed *batch     // added perhaps; nil if all batches were added
+	unconfirmed *batch     // whose commit has an unknown outcome; nil if there is none
 
 	mu      sync.RWMutex
 	entries map[Key]*entry

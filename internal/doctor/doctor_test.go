@@ -408,7 +408,7 @@ func damageDatabase(t *testing.T, cfg *config.Config) {
 func restoreDatabase(t *testing.T, cfg *config.Config, change string) {
 	t.Helper()
 	file := store.SQLiteFile(cfg.DataDir)
-	if !strings.Contains(change, "move "+file+" away") {
+	if !strings.Contains(change, "move "+file+"* away") {
 		t.Errorf("got the change %q, want one with the file %s", change, file)
 	}
 	if err := errors.Join(os.Rename(file, file+".bad"), os.Rename(file+".good", file)); err != nil {

@@ -169,7 +169,7 @@ func checkDatabaseFile(ctx context.Context, cfg config.Config) Result {
 	}
 	var result Result
 	if state.Damage != "" {
-		result.add("database_damaged", Error, "Stop the server, move "+file+" away, and restore a backup: "+
+		result.add("database_damaged", Error, "Stop the server, move "+file+"* away, and restore a backup: "+
 			"parley restore FILE --data-dir "+shell.Quote(cfg.DataDir),
 			"The database is damaged, so data is lost or the server stops: %s.",
 			strings.Join(strings.Fields(strings.TrimRight(state.Damage, ".")), " "))

@@ -8,7 +8,7 @@ import (
 	"parley/internal/room"
 )
 
-// useQuota counts for the day of the others if the clock of this node is behind midnight. A later day comes from a
+// useQuota counts for the day of the others if the other nodes are in the next day already. A later day comes from a
 // clock that was wrong, and is replaced, so that it does not block the quota until then.
 const useQuota = `INSERT INTO daily_quotas (project_id, subject, day, used) VALUES ($1, $2, $3, 1)
 	ON CONFLICT (project_id, subject) DO UPDATE

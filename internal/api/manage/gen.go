@@ -1036,7 +1036,7 @@ type ConnectionCheckState string
 // connection that has ended. Empty if it was never checked.
 type ConnectionQuality string
 
-// ConnectionType How their media reached the server when they joined: tcp and turn usually mean that a network
+// ConnectionType How the participant's media reached the server when they joined: tcp and turn usually mean that a network
 // blocks UDP. Empty for those who joined through an earlier version of the service.
 type ConnectionType string
 
@@ -1971,7 +1971,7 @@ type RoomPerson struct {
 	// connection that has ended. Empty if it was never checked.
 	ConnectionQuality ConnectionQuality `json:"connection_quality"`
 
-	// ConnectionType How their media reached the server when they joined: tcp and turn usually mean that a network
+	// ConnectionType How the participant's media reached the server when they joined: tcp and turn usually mean that a network
 	// blocks UDP. Empty for those who joined through an earlier version of the service.
 	ConnectionType ConnectionType `json:"connection_type"`
 	Hidden         bool           `json:"hidden"`
@@ -2220,14 +2220,14 @@ type Suspension struct {
 	EndRooms *bool `json:"end_rooms,omitempty"`
 }
 
-// TimelineConnection The connection that began with the event participant.joined, or ended with participant.left, as in the people
-// of the room. Absent for other events.
+// TimelineConnection The connection that participant.joined began or participant.left ended, with the values of the people of the
+// room. Absent for other events.
 type TimelineConnection struct {
 	// ConnectionQuality The quality of the connection at the last check, which is every 10 seconds; the last one of a
 	// connection that has ended. Empty if it was never checked.
 	ConnectionQuality ConnectionQuality `json:"connection_quality"`
 
-	// ConnectionType How their media reached the server when they joined: tcp and turn usually mean that a network
+	// ConnectionType How the participant's media reached the server when they joined: tcp and turn usually mean that a network
 	// blocks UDP. Empty for those who joined through an earlier version of the service.
 	ConnectionType ConnectionType `json:"connection_type"`
 
@@ -2243,8 +2243,8 @@ type TimelineEvent struct {
 	// At An RFC 3339 time in UTC with milliseconds.
 	At string `json:"at"`
 
-	// Connection The connection that began with the event participant.joined, or ended with participant.left, as in the people
-	// of the room. Absent for other events.
+	// Connection The connection that participant.joined began or participant.left ended, with the values of the people of the
+	// room. Absent for other events.
 	Connection *TimelineConnection `json:"connection,omitempty"`
 
 	// Data As in the webhook of the event.

@@ -2334,8 +2334,8 @@ export interface components {
             deliveries: components["schemas"]["Webhook"][];
         };
         /**
-         * @description The connection that began with the event participant.joined, or ended with participant.left, as in the people
-         *     of the room. Absent for other events.
+         * @description The connection that participant.joined began or participant.left ended, with the values of the people of the
+         *     room. Absent for other events.
          */
         TimelineConnection: {
             connection_type: components["schemas"]["ConnectionType"];
@@ -2403,7 +2403,7 @@ export interface components {
             reason: string;
         };
         /**
-         * @description How their media reached the server when they joined: tcp and turn usually mean that a network
+         * @description How the participant's media reached the server when they joined: tcp and turn usually mean that a network
          *     blocks UDP. Empty for those who joined through an earlier version of the service.
          * @enum {string}
          */
