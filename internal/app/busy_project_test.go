@@ -97,6 +97,9 @@ func TestCalls_BusyProjectKeepsRejections(t *testing.T) {
 func TestKeys_RareCaller(t *testing.T) {
 	for name, use := range engines {
 		t.Run(name, func(t *testing.T) {
+			if name != "sqlite" {
+				testkit.Slow(t) // the callers are written every five seconds
+			}
 			s := startServer(t, func(c *config.Config) { use(t, c) })
 			call := func(apiKey, secret, userAgent string) {
 				t.Helper()
