@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -319,7 +321,7 @@ func (s *DB) MarkUsageLate(ctx context.Context, r usage.Rebuilt, now time.Time, 
 var errRolledUpMeanwhile = errors.New("another node has rolled up this organization")
 
 func (s *DB) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
-	err := s.Write(ctx, func(ctx context.Context) error {
+	err := s.WriteInBackground(ctx, func(ctx context.Context) error {
 		// The deletion of an organization takes the same lock, so that it misses no row.
 		if err := s.LockOrganization(ctx, r.OrganizationID); err != nil {
 			return err
@@ -332,10 +334,8 @@ func (s *DB) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
 				return err
 			}
 		}
-		for _, c := range r.Corrections {
-			if err := s.correctUsage(ctx, r.OrganizationID, c); err != nil {
-				return err
-			}
+		if err := s.correctUsage(ctx, r.OrganizationID, r.Corrections); err != nil {
+			return err
 		}
 		for _, day := range r.Days {
 			if err := s.foldUsageDay(ctx, r.OrganizationID, day); err != nil {
@@ -391,45 +391,77 @@ func (s *DB) foldUsageDay(ctx context.Context, organizationID string, day time.T
 	return nil
 }
 
-// correctUsage replaces the rollups of one hour, and moves the base of all later ones
-// by what has changed.
-func (s *DB) correctUsage(ctx context.Context, organizationID string, c usage.Correction) error {
-	stored, err := queryAll(ctx, s, usageHourTable, selectUsageOfHour, organizationID, c.Hour.UnixMilli())
-	if err != nil {
-		return err
-	}
-	// A rollup whose moves have disappeared becomes empty.
-	for _, old := range stored {
-		if !slices.ContainsFunc(c.Rollups, func(h usage.Interval) bool { return h.ProjectID == old.ProjectID }) {
-			c.Rollups = append(c.Rollups, usage.Interval{ProjectID: old.ProjectID, Start: c.Hour})
+// correctUsage replaces the rollups of some hours, which are in order, and moves the base of all later ones by what has
+// changed. It writes each later rollup only once, because a year of them may follow.
+func (s *DB) correctUsage(ctx context.Context, organizationID string, corrections []usage.Correction) error {
+	pending := map[string]baseMove{} // by project
+	for _, c := range corrections {
+		stored, err := queryAll(ctx, s, usageHourTable, selectUsageOfHour, organizationID, c.Hour.UnixMilli())
+		if err != nil {
+			return err
 		}
-	}
-	for _, h := range c.Rollups {
-		var before usage.Level
-		i := slices.IndexFunc(stored, func(old usage.Interval) bool { return old.ProjectID == h.ProjectID })
-		if i >= 0 {
-			before = stored[i].Change
-		} else {
-			previous, err := s.LatestUsageHour(ctx, usage.Scope{OrganizationID: organizationID, ProjectID: h.ProjectID}, c.Hour)
+		// A rollup whose moves have disappeared becomes empty.
+		for _, old := range stored {
+			if !slices.ContainsFunc(c.Rollups, func(h usage.Interval) bool { return h.ProjectID == old.ProjectID }) {
+				c.Rollups = append(c.Rollups, usage.Interval{ProjectID: old.ProjectID, Start: c.Hour})
+			}
+		}
+		for i := range c.Rollups {
+			h := &c.Rollups[i]
+			move := pending[h.ProjectID]
+			if err := s.moveUsageBase(ctx, organizationID, h.ProjectID, move, c.Hour.UnixMilli()); err != nil {
+				return err
+			}
+			before, err := s.replaceUsageHour(ctx, organizationID, h, stored)
 			if err != nil {
 				return err
 			}
-			h.Base = previous.AtEnd()
+			move.after = c.Hour
+			move.by.Audio += h.Change.Audio - before.Audio
+			move.by.Video += h.Change.Video - before.Video
+			pending[h.ProjectID] = move
 		}
-		if err := s.saveUsageHour(ctx, organizationID, &h); err != nil {
-			return err
-		}
-		if h.Change == before {
-			continue
-		}
-		err := s.Exec(ctx, `UPDATE usage_hours SET audio_base = audio_base + $4, video_base = video_base + $5
-			WHERE organization_id = $1 AND project_id = $2 AND hour > $3`, organizationID, h.ProjectID, c.Hour.UnixMilli(),
-			h.Change.Audio-before.Audio, h.Change.Video-before.Video)
-		if err != nil {
+	}
+	for _, projectID := range slices.Sorted(maps.Keys(pending)) {
+		if err := s.moveUsageBase(ctx, organizationID, projectID, pending[projectID], math.MaxInt64); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// baseMove is by how much corrections have changed the base of the rollups after an hour.
+type baseMove struct {
+	after time.Time
+	by    usage.Level
+}
+
+// moveUsageBase moves the base of the rollups of a project until an hour, inclusive.
+func (s *DB) moveUsageBase(ctx context.Context, organizationID, projectID string, move baseMove, until int64) error {
+	if move.by == (usage.Level{}) {
+		return nil
+	}
+	return s.Exec(ctx, `UPDATE usage_hours SET audio_base = audio_base + $5, video_base = video_base + $6
+		WHERE organization_id = $1 AND project_id = $2 AND hour > $3 AND hour <= $4`,
+		organizationID, projectID, move.after.UnixMilli(), until, move.by.Audio, move.by.Video)
+}
+
+// replaceUsageHour replaces the rollup of a project, which may be among the stored ones of its hour, and returns the
+// change that it had.
+func (s *DB) replaceUsageHour(
+	ctx context.Context, organizationID string, h *usage.Interval, stored []usage.Interval,
+) (before usage.Level, err error) {
+	i := slices.IndexFunc(stored, func(old usage.Interval) bool { return old.ProjectID == h.ProjectID })
+	if i >= 0 {
+		before = stored[i].Change
+	} else {
+		previous, err := s.LatestUsageHour(ctx, usage.Scope{OrganizationID: organizationID, ProjectID: h.ProjectID}, h.Start)
+		if err != nil {
+			return before, err
+		}
+		h.Base = previous.AtEnd()
+	}
+	return before, s.saveUsageHour(ctx, organizationID, h)
 }
 
 // UsageSettledUntil reads the oldest open connection of all organizations, because only

@@ -222,9 +222,14 @@ func TestRollUp_ManyLateHours(t *testing.T) {
 		if err != nil || !slices.Equal(late, []string{p.OrganizationID}) {
 			t.Fatalf("organizations with late reports: got %v, %v, want %s", late, err, p.OrganizationID)
 		}
+		moved := countBaseMoves(t, d)
 		rollUp()
 		if largest == 0 || largest > hours/2 {
 			t.Errorf("one transaction corrects %d of %d hours, want some and at most half of them", largest, hours)
+		}
+		if n := moved(); n > hours*hours/4 {
+			t.Errorf("the corrections of %d hours change the base of later hours %d times, want once for each transaction",
+				hours, n)
 		}
 		got, err := service.Totals(t.Context(), usage.Scope{OrganizationID: p.OrganizationID}, start, now)
 		want := usage.Totals{VideoMillis: (hours * time.Minute).Milliseconds(), RoomsCreated: hours, Sessions: hours, Peak: 1}
@@ -235,4 +240,29 @@ func TestRollUp_ManyLateHours(t *testing.T) {
 			t.Errorf("organizations with late reports: got %v, %v, want none", late, err)
 		}
 	})
+}
+
+// countBaseMoves returns a function that returns how often the base of an hour has changed since. It counts on SQLite
+// only; the statements are the same on PostgreSQL.
+func countBaseMoves(t *testing.T, d storetest.Database) func() (n int) {
+	t.Helper()
+	if d.URL != "" {
+		return func() int { return 0 }
+	}
+	raw := d.Raw(t)
+	for _, statement := range []string{
+		`CREATE TABLE base_moves (hour integer)`,
+		`CREATE TRIGGER count_base_moves AFTER UPDATE OF video_base ON usage_hours BEGIN
+			INSERT INTO base_moves VALUES (new.hour); END`,
+	} {
+		if _, err := raw.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() (n int) {
+		if err := raw.QueryRow(`SELECT count(*) FROM base_moves`).Scan(&n); err != nil || n == 0 {
+			t.Errorf("changes of the base of later hours: got %d, %v, want some", n, err)
+		}
+		return n
+	}
 }
