@@ -90,12 +90,12 @@ const (
 	recentMeetings = 60
 	recentHours    = 6
 
-	webhookDays      = 29      // for which deliveries exist; the default period is a day longer
-	callDays         = 6       // for which calls exist; the default period is a day longer
-	mostCalls        = 100_000 // that the server keeps of a project and an API
-	meetingsForEntry = 10      // in the audit log
-	meetingsForSmall = 200     // for one small project beside the large one
-	fewestSmall      = 30      // small projects
+	webhookDays      = 29     // for which deliveries exist; the default period is a day longer
+	callDays         = 6      // for which calls exist; the default period is a day longer
+	mostCalls        = 50_000 // accepted ones, that the server keeps of a project and an API
+	meetingsForEntry = 10     // in the audit log
+	meetingsForSmall = 200    // for one small project beside the large one
+	fewestSmall      = 30     // small projects
 )
 
 // fill adds the meetings, the last of which is over now, and what such an installation has
