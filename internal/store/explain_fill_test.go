@@ -118,6 +118,10 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small 
 			SELECT project_id, slot, address, user_agent, at FROM key_callers`,
 		`INSERT INTO daily_quotas (project_id, subject, day, used) SELECT id, 'rooms', 1, 1 FROM projects`,
 		`INSERT INTO usage_late_reports (id, organization_id, hour) SELECT id, id, created_at FROM rooms`,
+		`INSERT INTO usage_progress (organization_id, rolled_up_until, version, days_version)
+			SELECT id, created_at, 1, 0 FROM organizations`,
+		`INSERT INTO project_logos (project_id, hash, format, width, height, image)
+			SELECT id, id, 'png', 1, 1, 'image' FROM projects`,
 		`INSERT INTO request_log (project_id, n, first_n, size, calls) SELECT id, 1, 1, 1, '[]' FROM rooms`,
 		// A busy project has many accepted blocks and few of rejected calls.
 		`INSERT INTO request_log (project_id, n, first_n, size, calls, accepted)

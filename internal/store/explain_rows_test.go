@@ -196,9 +196,14 @@ type traced struct {
 }
 
 // rowsRead returns the number of rows of growing tables that a statement reads.
-func rowsRead(t *testing.T, c catalog, raw *sql.DB, s traced) (rows float64) {
+func rowsRead(t *testing.T, c catalog, raw *sql.DB, s traced) float64 {
 	t.Helper()
-	explainJSON(t, raw, "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "+s.q, s.args...).walk(func(n planNode) {
+	return c.rowsRead(explainJSON(t, raw, "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "+s.q, s.args...))
+}
+
+// rowsRead returns the number of rows of growing tables that a plan has read.
+func (c catalog) rowsRead(plan planNode) (rows float64) {
+	plan.walk(func(n planNode) {
 		if strings.HasSuffix(n.Type, "Scan") && (c.growing[n.Table] || c.growingIndex(n.Index)) {
 			rows += (n.Rows + n.Filtered) * n.Loops
 		}

@@ -4,12 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 	"time"
-
-	"modernc.org/sqlite"
 
 	"parley/internal/audit"
 	"parley/internal/project"
@@ -111,18 +108,20 @@ func sweepsOf(db *store.DB, p project.Project) []sweep {
 func checkSweeps(t *testing.T, d storetest.Database, c catalog, raw *sql.DB, db *store.DB, p project.Project) {
 	t.Helper()
 	unit, mostIdle, most := "pages", 50, 500 // a page of SQLite counts as often as it is read
-	read := func(s traced) int { return pagesRead(t, raw, s) }
 	if d.URL != "" {
 		unit, mostIdle, most = "rows", 2*sweepLimit, 10*sweepLimit
-		read = func(s traced) int { return int(rowsReadRolledBack(t, c, raw, s)) }
 	}
 	for _, s := range sweepsOf(db, p) {
 		check := func(name string, before time.Time, most int) {
 			t.Helper()
 			run := traceRolledBack(t, db, func(ctx context.Context) error { return s.run(ctx, before) })
 			for _, statement := range run {
-				if got := read(statement); got > most {
-					t.Errorf("sweep of %s, %s: got %d %s read, want at most %d, in the statement\n%s", s.name, name, got, unit, most,
+				got, err := measure(t, d, c, raw, statement)
+				if err != nil {
+					t.Fatalf("%s: %v", statement.q, err)
+				}
+				if got.read > most {
+					t.Errorf("sweep of %s, %s: got %d %s read, want at most %d, in the statement\n%s", s.name, name, got.read, unit, most,
 						statement.q)
 				}
 			}
@@ -152,69 +151,4 @@ func traceRolledBack(t *testing.T, db *store.DB, work func(ctx context.Context) 
 		t.Fatal(err)
 	}
 	return run
-}
-
-// rowsReadRolledBack is rowsRead of a statement that changes rows, which it rolls back.
-func rowsReadRolledBack(t *testing.T, c catalog, raw *sql.DB, s traced) float64 {
-	t.Helper()
-	exec := func(q string) {
-		t.Helper()
-		if _, err := raw.Exec(q); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exec("BEGIN") // the pool has one connection
-	defer exec("ROLLBACK")
-	return rowsRead(t, c, raw, s)
-}
-
-// pagesRead returns the number of pages that a statement reads on SQLite, each as often as it reads it. It rolls the
-// statement back.
-func pagesRead(t *testing.T, raw *sql.DB, s traced) (pages int) {
-	t.Helper()
-	ctx := context.Background()
-	conn, err := raw.Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	count := func() (n int) {
-		t.Helper()
-		err := conn.Raw(func(driver any) error {
-			status, ok := driver.(sqlite.DBStatus)
-			if !ok {
-				return fmt.Errorf("%T has no counters", driver)
-			}
-			for _, op := range []sqlite.DBStatusOp{sqlite.DBStatusCacheHit, sqlite.DBStatusCacheMiss} {
-				current, _, err := status.Status(op, false)
-				if err != nil {
-					return err
-				}
-				n += current
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	exec := func(q string, args ...any) {
-		t.Helper()
-		rows, err := conn.QueryContext(ctx, q, args...) // Query, so that all rows of RETURNING are read
-		if err != nil {
-			t.Fatalf("%s: %v", q, err)
-		}
-		for rows.Next() {
-			continue
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			t.Fatalf("%s: %v", q, err)
-		}
-	}
-	exec("BEGIN")
-	defer exec("ROLLBACK")
-	began := count()
-	exec(s.q, s.args...)
-	return count() - began
 }

@@ -34,13 +34,12 @@ var notGrowing = map[string]string{
 	"management_tokens": "an operator creates each",
 	"metadata":          "it has a few fixed names",
 	"nodes":             "a row for each node, deleted soon after the node stopped",
-	"project_logos":     "a project has one",
-	"usage_progress":    "an organization has one",
 	"webhook_targets":   "a row for each URL that fails; old ones are deleted",
 }
 
 // fewOfProject are the tables of which a project has a few rows, so that a statement may read all of one project.
-var fewOfProject = []string{"api_keys", "daily_quotas", "key_callers", "project_secrets", "recent_key_callers"}
+var fewOfProject = []string{"api_keys", "daily_quotas", "key_callers", "project_logos", "project_secrets",
+	"recent_key_callers"}
 
 // bounded are the partial indexes that contain only rows of what has not ended yet, so
 // that reading all of one is no scan.
@@ -69,6 +68,8 @@ var mayScan = map[string]string{
 	"DELETE FROM call_totals WHERE at <":                                       "a project has 24 rows, those of two hours",
 	"SELECT DISTINCT organization_id FROM usage_late_reports":                  "rollups then delete the rows that it reads",
 	"DELETE FROM request_log WHERE project_id":                                 "a project has few rows of many calls",
+	"AND n <= (SELECT max(n) FROM (":                                           "of a project the log keeps a bounded number of blocks",
+	"SELECT id,\n\t\t\t(SELECT hour FROM usage_hours WHERE":                    "once a minute it visits each organization",
 	store.SelectPastRoomCounts:                                                 "a project has a row for each day",
 	"SELECT key_hash, project_id FROM api_keys":                                "the start reads the hashes of all keys",
 	"SELECT min(at) FROM (":                                                    "the index is in the order of min",
@@ -135,6 +136,7 @@ func checkPlans(t *testing.T, d storetest.Database, run *statements) {
 			}
 		}
 	}
+	checkReads(t, d, c, raw, run, p)
 	checkSweeps(t, d, c, raw, db, p)
 	if d.URL != "" {
 		checkRowsRead(t, c, raw, db, p, largeProject)
@@ -340,15 +342,23 @@ func postgresScans(t *testing.T, c catalog, raw *sql.DB, q string, args []any) [
 
 func explainJSON(t *testing.T, raw *sql.DB, q string, args ...any) planNode {
 	t.Helper()
+	plan, err := explain(raw, q, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", q, err)
+	}
+	return plan
+}
+
+func explain(raw *sql.DB, q string, args ...any) (planNode, error) {
 	var text string
 	if err := raw.QueryRow(q, args...).Scan(&text); err != nil {
-		t.Fatalf("%s: %v", q, err)
+		return planNode{}, err
 	}
 	var plans []struct{ Plan planNode }
 	if err := json.Unmarshal([]byte(text), &plans); err != nil {
-		t.Fatal(err)
+		return planNode{}, err
 	}
-	return plans[0].Plan
+	return plans[0].Plan, nil
 }
 
 // literal returns an argument as an SQL literal of PostgreSQL.
