@@ -142,9 +142,9 @@ gen: $(WEB) $(TYPESCRIPT) ## Generate code from the openapi.yaml files
 	cd web && npm run gen
 	cd sdk/typescript && npm run gen
 
-bench: build $(BROWSER) ## Measure against a bare handler, a bare page and the goals; ONLY=growth measures a part
+bench: build $(BROWSER) ## Measure against a bare handler, a bare page and the goals; ONLY=growth measures a part, with flags in ARGS
 ifdef ONLY
-	go run ./test/bench -only $(ONLY)
+	go run ./test/bench -only $(ONLY) $(ARGS)
 else
 	go run ./test/bench
 	cd test/browser && GOALS=1 npm test -- --project states --retry 0 \

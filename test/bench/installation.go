@@ -85,10 +85,10 @@ func (b *bench) install(ctx context.Context, database string, c *cluster, meetin
 }
 
 const (
-	// recentMeetings is the number of meetings of the last hours. It is the same in all
-	// installations, so that an hour is the same work for the janitor.
-	recentMeetings = 60
-	recentHours    = 6
+	// recentMeetings is the number of meetings of the last day. It is the same in all installations, so that an hour is
+	// the same work for the janitor, and so that a reader of the usage reads as many hours.
+	recentMeetings = 120
+	recentHours    = 24
 
 	webhookDays      = 29     // for which deliveries exist; the default period is a day longer
 	callDays         = 6      // for which calls exist; the default period is a day longer
