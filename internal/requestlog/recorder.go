@@ -14,19 +14,18 @@ const (
 	// maxPending is the maximum number of calls that wait to be stored, beside those
 	// that are being stored. Further calls are dropped and counted.
 	maxPending = 100_000
-	// maxCallsOfKind limits the number of the stored accepted calls of each project and API, and as well that of the
-	// rejected ones, which a busy project would otherwise lose within minutes. Together they are at most the 100,000
-	// calls that the contract of version 5 allows. Package retention limits their age.
-	maxCallsOfKind = 50_000
+	// maxCallsPerProject limits the number of the stored calls of each project and API. Up to half of them are the latest
+	// rejected ones, which a busy project would otherwise lose within minutes. Package retention limits their age.
+	maxCallsPerProject = 100_000
 
 	// finalFlushTimeout is for how long Run tries to store the calls at its end.
 	finalFlushTimeout = 2 * time.Second
 	flushEvery        = 250 * time.Millisecond
 	explainTimeout    = time.Second
 	trimEvery         = time.Hour
-	// trimSlack is how many calls of one kind below maxCallsOfKind a project is trimmed to. It is trimmed again before so
-	// many calls were added, so that it never has more.
-	trimSlack = maxCallsOfKind / 10
+	// trimSlack is how many calls below maxCallsPerProject a project is trimmed to. It is trimmed again before so many
+	// calls were added, so that it never has more.
+	trimSlack = maxCallsPerProject / 10
 	// insertBatch is the maximum number of calls in one transaction, because
 	// other transactions wait for it.
 	insertBatch = 1000
@@ -303,13 +302,13 @@ func (r *Recorder) requeue(calls []NumberedCall) {
 	r.pending = slices.Concat(calls[len(calls)-n:], r.pending)
 }
 
-// trimProjects trims the projects that may exceed maxCallsOfKind soon.
+// trimProjects trims the projects that may exceed maxCallsPerProject soon.
 func (r *Recorder) trimProjects(ctx context.Context) error {
 	for k, n := range r.addedSinceTrim {
 		if n < trimSlack-insertBatch {
 			continue
 		}
-		if err := r.store.TrimCalls(ctx, k.projectID, k.api, maxCallsOfKind-trimSlack); err != nil {
+		if err := r.store.TrimCalls(ctx, k.projectID, k.api, maxCallsPerProject-trimSlack); err != nil {
 			return err
 		}
 		delete(r.addedSinceTrim, k)
@@ -345,7 +344,7 @@ func (r *Recorder) trimAll(ctx context.Context, apis []string) error {
 			return err
 		}
 		for _, project := range projects {
-			if err := r.store.TrimCalls(ctx, project, api, maxCallsOfKind-trimSlack); err != nil {
+			if err := r.store.TrimCalls(ctx, project, api, maxCallsPerProject-trimSlack); err != nil {
 				return err
 			}
 		}

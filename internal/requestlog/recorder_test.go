@@ -77,14 +77,19 @@ func (s *fakeStore) TrimCalls(_ context.Context, projectID, api string, latest i
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trimmedTo[projectID+" "+api] = latest
-	size := map[bool]int{} // of accepted blocks, and of the others
-	for i := len(s.blocks) - 1; i >= 0; i-- {
-		if accepted := s.blocks[i].IsAccepted(); size[accepted]+len(s.blocks[i].Calls) > latest {
-			s.blocks = slices.Delete(s.blocks, i, i+1)
-		} else {
-			size[accepted] += len(s.blocks[i].Calls)
+	trim := func(accepted bool, latest int) (size int) {
+		for i := len(s.blocks) - 1; i >= 0; i-- {
+			switch n := len(s.blocks[i].Calls); {
+			case s.blocks[i].IsAccepted() != accepted:
+			case size+n > latest:
+				s.blocks = slices.Delete(s.blocks, i, i+1)
+			default:
+				size += n
+			}
 		}
+		return size
 	}
+	trim(true, latest-trim(false, latest/2))
 	return s.err
 }
 
@@ -309,9 +314,9 @@ func TestRecorder_DropsBeyondMaxPending(t *testing.T) {
 	s.err = nil
 	err := r.Flush(t.Context())
 	const want = maxPending/insertBatch + 1
-	if err != nil || s.inserts != want || s.size() > maxCallsOfKind {
+	if err != nil || s.inserts != want || s.size() > maxCallsPerProject {
 		t.Errorf("got %v, %d transactions, %d stored, want %d transactions, at most %d stored",
-			err, s.inserts, s.size(), want, maxCallsOfKind)
+			err, s.inserts, s.size(), want, maxCallsPerProject)
 	}
 	if err := r.Flush(t.Context()); err != nil || s.inserts != want {
 		t.Errorf("second flush: got %v, %d transactions, want %d", err, s.inserts, want)
@@ -368,12 +373,12 @@ func TestRecorder_TrimsProject(t *testing.T) {
 		if err := r.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if s.size() > maxCallsOfKind {
-			t.Fatalf("round %d: got %d calls, want at most %d", round, s.size(), maxCallsOfKind)
+		if s.size() > maxCallsPerProject {
+			t.Fatalf("round %d: got %d calls, want at most %d", round, s.size(), maxCallsPerProject)
 		}
 	}
-	if s.trimmedTo["p v5"] != maxCallsOfKind-trimSlack || s.size() < maxCallsOfKind-trimSlack {
-		t.Errorf("got %d calls, trimmed to %v, want %d", s.size(), s.trimmedTo, maxCallsOfKind-trimSlack)
+	if s.trimmedTo["p v5"] != maxCallsPerProject-trimSlack || s.size() < maxCallsPerProject-trimSlack {
+		t.Errorf("got %d calls, trimmed to %v, want %d", s.size(), s.trimmedTo, maxCallsPerProject-trimSlack)
 	}
 }
 
@@ -395,7 +400,7 @@ func TestRecorder_KeepsRejectedCalls(t *testing.T) {
 	}
 	record(0, 1, 401)
 	last := 1
-	for ; last <= 2*maxCallsOfKind; last += 9000 {
+	for ; last <= 2*maxCallsPerProject; last += 9000 {
 		record(last, last+9000, 200)
 	}
 	record(last, last+1, 401)
@@ -415,8 +420,8 @@ func TestRecorder_KeepsRejectedCalls(t *testing.T) {
 			t.Errorf("%s: got the calls %v, %v, want %v", name, got, err, tc.want)
 		}
 	}
-	if s.size() > maxCallsOfKind+2 {
-		t.Errorf("got %d calls, want at most %d and two rejected ones", s.size(), maxCallsOfKind)
+	if s.size() > maxCallsPerProject {
+		t.Errorf("got %d calls, want at most %d", s.size(), maxCallsPerProject)
 	}
 }
 

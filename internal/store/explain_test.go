@@ -69,6 +69,7 @@ var mayScan = map[string]string{
 	"SELECT DISTINCT organization_id FROM usage_late_reports":                  "rollups then delete the rows that it reads",
 	"DELETE FROM request_log WHERE project_id":                                 "a project has few rows of many calls",
 	"AND n <= (SELECT max(n) FROM (":                                           "of a project the log keeps a bounded number of blocks",
+	"SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM request_log":           "of a project the log keeps a bounded number of blocks",
 	"SELECT id,\n\t\t\t(SELECT hour FROM usage_hours WHERE":                    "once a minute it visits each organization",
 	store.SelectPastRoomCounts:                                                 "a project has a row for each day",
 	"SELECT key_hash, project_id FROM api_keys":                                "the start reads the hashes of all keys",

@@ -235,24 +235,30 @@ func decodeCalls(block []byte, texts [][]byte) ([]storedCall, error) {
 }
 
 const (
-	rejectedBlocks = `project_id = $1 AND api = $3 AND ` + notAccepted
+	rejectedBlocks = `project_id = $1 AND api = $2 AND ` + notAccepted
 	// acceptedBlocks looks into the index of the others, because SQLite reads the calls of a row to find its accepted.
-	acceptedBlocks = `project_id = $1 AND api = $3 AND NOT EXISTS (SELECT 1 FROM request_log AS r
-		WHERE r.project_id = $1 AND r.api = $3 AND NOT r.accepted AND r.accepted = FALSE AND r.n = request_log.n)`
+	acceptedBlocks = `project_id = $1 AND api = $2 AND NOT EXISTS (SELECT 1 FROM request_log AS r
+		WHERE r.project_id = $1 AND r.api = $2 AND NOT r.accepted AND r.accepted = FALSE AND r.n = request_log.n)`
 )
 
 func (s *DB) TrimCalls(ctx context.Context, projectID, api string, latest int) error {
+	trim := func(ctx context.Context, blocks string, latest int) error {
+		return s.Exec(ctx, `DELETE FROM request_log WHERE `+blocks+` AND n <= (SELECT max(n) FROM (
+				SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total
+				FROM request_log WHERE `+blocks+`
+			) AS running WHERE total > $3)`, projectID, api, latest)
+	}
 	return s.Write(ctx, func(ctx context.Context) error {
-		for _, blocks := range []string{acceptedBlocks, rejectedBlocks} {
-			err := s.Exec(ctx, `DELETE FROM request_log WHERE `+blocks+` AND n <= (SELECT max(n) FROM (
-					SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total
-					FROM request_log WHERE `+blocks+`
-				) AS running WHERE total > $2)`, projectID, latest, api)
-			if err != nil {
-				return err
-			}
+		if err := trim(ctx, rejectedBlocks, latest/2); err != nil {
+			return err
 		}
-		return nil
+		var rejected int
+		err := s.QueryRow(ctx, nil, `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM request_log WHERE `+rejectedBlocks,
+			[]any{projectID, api}, &rejected)
+		if err != nil {
+			return err
+		}
+		return trim(ctx, acceptedBlocks, latest-rejected)
 	})
 }
 

@@ -92,7 +92,7 @@ const (
 
 	webhookDays      = 29     // for which deliveries exist; the default period is a day longer
 	callDays         = 6      // for which calls exist; the default period is a day longer
-	mostCalls        = 50_000 // accepted ones, that the server keeps of a project and an API
+	mostCalls        = 90_000 // that the server does not trim
 	meetingsForEntry = 10     // in the audit log
 	meetingsForSmall = 200    // for one small project beside the large one
 	fewestSmall      = 30     // small projects

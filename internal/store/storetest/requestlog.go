@@ -48,7 +48,7 @@ func newAcceptedBlock(projectID, api string, numbers ...int64) requestlog.Block 
 	return b
 }
 
-// testCalls_Rejected lists the rejected calls without the blocks of accepted ones, and trims each kind by itself.
+// testCalls_Rejected lists the rejected calls without the blocks of accepted ones, and trims them so that accepted ones never displace them.
 func (s *suite) testCalls_Rejected(t *testing.T) {
 	ctx := patient()
 	p := Project(t, s.db).ID
@@ -83,9 +83,12 @@ func (s *suite) testCalls_Rejected(t *testing.T) {
 		latest int
 		left   []requestlog.Block
 	}{
-		{5, []requestlog.Block{late, odd, mixed, accepted, rejected}},
-		{3, []requestlog.Block{late, odd, mixed}},
-		{1, []requestlog.Block{late, odd}},
+		{10, []requestlog.Block{late, odd, mixed, accepted, rejected}},
+		{9, []requestlog.Block{late, odd, mixed, accepted}},
+		{7, []requestlog.Block{late, odd, mixed, accepted}},
+		{6, []requestlog.Block{late, odd, mixed}},
+		{4, []requestlog.Block{late, odd}},
+		{1, []requestlog.Block{late}},
 	} {
 		if err := s.db.TrimCalls(ctx, p, "v5", tc.latest); err != nil {
 			t.Fatal(err)
@@ -224,9 +227,9 @@ func (s *suite) testCalls(t *testing.T) {
 		left   []requestlog.Block
 	}{
 		{100, []requestlog.Block{late, middle, early}},
-		{6, []requestlog.Block{late, middle, early}},
-		{5, []requestlog.Block{late, middle}},
-		{3, []requestlog.Block{late}},
+		{12, []requestlog.Block{late, middle, early}},
+		{10, []requestlog.Block{late, middle}},
+		{6, []requestlog.Block{late}},
 	} {
 		if err := s.db.TrimCalls(ctx, one, "v5", tc.latest); err != nil {
 			t.Fatal(err)
