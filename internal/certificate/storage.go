@@ -40,7 +40,7 @@ type Store interface {
 	// DeleteACMEFiles deletes a file, or all files below a folder.
 	DeleteACMEFiles(ctx context.Context, path string) error
 	// LockACME gives a lock to a holder until a time, unless another one has it now. It reports
-	// whether the holder has the lock.
+	// whether the holder has the lock. A holder may repeat a call of which it does not know the result.
 	LockACME(ctx context.Context, name, holder string, now, until time.Time) (bool, error)
 	// RenewACMELock keeps a lock until a time. It reports whether the holder still has the lock.
 	RenewACMELock(ctx context.Context, name, holder string, until time.Time) (bool, error)

@@ -48,7 +48,7 @@ func (s *DB) DeleteACMEFiles(ctx context.Context, path string) error {
 func (s *DB) LockACME(ctx context.Context, name, holder string, now, until time.Time) (locked bool, err error) {
 	err = s.ExecReturning(ctx, `INSERT INTO acme_locks (name, holder, expires_at) VALUES ($1, $2, $3)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
-			WHERE acme_locks.expires_at < $4
+			WHERE acme_locks.expires_at < $4 OR acme_locks.holder = excluded.holder
 		RETURNING name`, []any{name, holder, until.UnixMilli(), now.UnixMilli()}, func(row db.Row) error {
 		locked = true
 		return row.Scan(&name)
