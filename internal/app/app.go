@@ -359,7 +359,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	starting := db.WithWriteTimeout(ctx, startupWriteTimeout)
 	// First, because with Redis the other nodes send participants as soon as the engine has started.
 	if err := a.rooms.Register(starting); err != nil {
-		return fmt.Errorf("register this node: %w", err)
+		return fmt.Errorf("register the node: %w", err)
 	}
 	scheduled, err := a.start(ctx, starting, demo, out)
 	if err != nil {

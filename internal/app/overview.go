@@ -24,6 +24,7 @@ func (a *App) newOverview(now func() time.Time) *overview.Service {
 		Webhooks: a.webhooks,
 		Usage:    a.usage,
 		Keys:     a.keys,
+		NodeID:   a.rooms.NodeID(),
 		Health:   func(ctx context.Context) []overview.Finding { return a.healthFindings(ctx, now()) },
 	}
 	if a.callStats.requestLog != nil {
@@ -85,12 +86,12 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 			"rooms", err), a.writeRemedy(err))
 	}
 	if report["media"] != "ok" {
-		add("media_unavailable", overview.Error, withCause("The media engine of this node does not work",
+		add("media_unavailable", overview.Error, withCause("The media engine of the node does not work",
 			a.engine.Healthy()), "Restart the node, and report it with the lines of its log.")
 	}
 	if report["redis"] == "unavailable" {
 		add("redis_unavailable", overview.Error,
-			"This node does not reach Redis. Meetings go on, but people on different nodes may not meet in new rooms.",
+			"The node does not reach Redis. Meetings go on, but people on different nodes may not meet in new rooms.",
 			"Start Redis, or correct --redis-url. The nodes reconnect by themselves.")
 	}
 	found = append(found, a.certificateFindings(now)...)
@@ -102,10 +103,10 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 		at := a.supervisor.CrashedAt()
 		switch {
 		case a.supervisor.CrashLoop(now):
-			add("crash_loop", overview.Error, fmt.Sprintf("This node has crashed several times in a row, %d times in total.",
+			add("crash_loop", overview.Error, fmt.Sprintf("The node has crashed several times in a row, %d times in total.",
 				a.supervisor.Restarts()), "Look for the cause in the log of the node, and report it with the lines of the crash.")
 		case now.Sub(at) < restartNotice:
-			add("restarted", overview.Warning, fmt.Sprintf("This node crashed and restarted at %s.",
+			add("restarted", overview.Warning, fmt.Sprintf("The node crashed and restarted at %s.",
 				at.UTC().Format(time.RFC3339)), "Report it with the lines of the crash in the log of the node.")
 		}
 	}

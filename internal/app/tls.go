@@ -167,9 +167,9 @@ func (a *App) certificateFindings(now time.Time) (found []overview.Finding) {
 	}
 	first, missing := a.certificate.Leaf()
 	for _, names := range a.sameFailure(missing) {
-		text := "This node has no TLS certificate yet, so browsers cannot connect"
+		text := "The node has no TLS certificate yet, so browsers cannot connect"
 		if first != nil || len(names) < len(missing) {
-			text = fmt.Sprintf("This node has no TLS certificate yet for %s, so browsers cannot connect there",
+			text = fmt.Sprintf("The node has no TLS certificate yet for %s, so browsers cannot connect there",
 				strings.Join(names, ", "))
 		}
 		f := a.certificate.Failure(names[0])

@@ -348,8 +348,8 @@ func TestTLS_CertificateFindings(t *testing.T) {
 	end := leaf.NotAfter
 	at := end.UTC().Format(time.RFC3339)
 	const day = 24 * time.Hour
-	none := "certificate_missing error This node has no TLS certificate yet, so browsers cannot connect."
-	partly := "certificate_missing error This node has no TLS certificate yet for www.example.org, so browsers cannot " +
+	none := "certificate_missing error The node has no TLS certificate yet, so browsers cannot connect."
+	partly := "certificate_missing error The node has no TLS certificate yet for www.example.org, so browsers cannot " +
 		"connect there."
 	soon := "certificate_expires warning The TLS certificate of localhost expires at " + at + "."
 	over := "certificate_expires error The TLS certificate of localhost expired at " + at + ", so browsers refuse the " +

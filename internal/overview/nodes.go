@@ -68,34 +68,26 @@ func decodeFindings(text string) (found []Finding) {
 }
 
 // mergeFindings returns the findings about this node and those that the other nodes found about themselves, except
-// lost ones. Nodes with the same finding share one. With a single node, the findings name none.
-func mergeFindings(own []Finding, nodes []room.NodeStatus) (merged []Finding) {
-	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n room.NodeStatus) bool { return n.Lost })
-	if !slices.ContainsFunc(nodes, func(n room.NodeStatus) bool { return !n.Own }) {
+// lost ones. Nodes with the same finding share one. With a single node, the findings name none. This node is missing in
+// nodes while it cannot write its heartbeats.
+func mergeFindings(ownID string, own []Finding, nodes []room.NodeStatus) (merged []Finding) {
+	others := slices.DeleteFunc(slices.Clone(nodes), func(n room.NodeStatus) bool { return n.Own || n.Lost })
+	if len(others) == 0 {
 		return own
 	}
-	slices.SortStableFunc(nodes, func(a, b room.NodeStatus) int { // this node first
-		switch {
-		case a.Own:
-			return -1
-		case b.Own:
-			return 1
-		}
-		return 0
-	})
-	for _, n := range nodes {
-		found := own
-		if !n.Own {
-			found = decodeFindings(n.Findings)
-		}
+	add := func(nodeID string, isOwn bool, found []Finding) {
 		for _, f := range found {
 			same := slices.IndexFunc(merged, f.says)
 			if same < 0 {
 				same, merged = len(merged), append(merged, f)
 			}
-			merged[same].Nodes = append(merged[same].Nodes, n.ID)
-			merged[same].ThisNode = merged[same].ThisNode || n.Own
+			merged[same].Nodes = append(merged[same].Nodes, nodeID)
+			merged[same].ThisNode = merged[same].ThisNode || isOwn
 		}
+	}
+	add(ownID, true, own)
+	for _, n := range others {
+		add(n.ID, false, decodeFindings(n.Findings))
 	}
 	return merged
 }

@@ -18,7 +18,7 @@ func TestMergeFindings(t *testing.T) {
 		Action:   "Free space.",
 		Commands: []string{"df"},
 	}
-	redis := Finding{ID: "redis_unavailable", Level: Error, Text: "This node does not reach Redis.", Action: "Start it."}
+	redis := Finding{ID: "redis_unavailable", Level: Error, Text: "The node does not reach Redis.", Action: "Start it."}
 	on := func(f Finding, thisNode bool, nodes ...string) Finding {
 		f.Nodes, f.ThisNode = nodes, thisNode
 		return f
@@ -37,10 +37,13 @@ func TestMergeFindings(t *testing.T) {
 		"a lost node":        {[]Finding{redis}, []room.NodeStatus{own, lost}, []Finding{redis}},
 		"another node":       {nil, []room.NodeStatus{node("a", disk), own}, []Finding{on(disk, false, "a")}},
 		"an unreadable text": {[]Finding{disk}, []room.NodeStatus{own, other}, []Finding{on(disk, true, "b")}},
+		"the own row is missing": {[]Finding{redis}, []room.NodeStatus{node("a", disk)},
+			[]Finding{on(redis, true, "b"), on(disk, false, "a")}},
+		"the only row is lost": {[]Finding{redis}, []room.NodeStatus{lost}, []Finding{redis}},
 		"the same on two nodes": {[]Finding{redis}, []room.NodeStatus{node("a", disk, redis), own},
 			[]Finding{on(redis, true, "b", "a"), on(disk, false, "a")}},
 	} {
-		if diff := cmp.Diff(c.want, mergeFindings(c.own, c.nodes)); diff != "" {
+		if diff := cmp.Diff(c.want, mergeFindings("b", c.own, c.nodes)); diff != "" {
 			t.Errorf("%s: findings differ (-want +got):\n%s", name, diff)
 		}
 	}

@@ -78,6 +78,7 @@ type Sources struct {
 	Calls    Calls // nil if calls are not recorded
 	Usage    Usage
 	Keys     Keys
+	NodeID   string // of this node
 	// Health returns the findings about this node and what it depends on.
 	Health func(ctx context.Context) []Finding
 }
@@ -174,7 +175,7 @@ func (s *Service) read(ctx context.Context, scope usage.Scope, now time.Time) (O
 		if o.Nodes, err = s.sources.Rooms.NodeStatuses(ctx); err != nil {
 			return o, err
 		}
-		o.Findings = append(mergeFindings(s.sources.Health(ctx), o.Nodes), nodeFindings(o.Nodes, now)...)
+		o.Findings = append(mergeFindings(s.sources.NodeID, s.sources.Health(ctx), o.Nodes), nodeFindings(o.Nodes, now)...)
 	}
 	overlaps, err := s.sources.Keys.EndingOverlaps(ctx, scope.ProjectID, overlapNotice)
 	if err != nil {

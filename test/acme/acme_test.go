@@ -523,7 +523,7 @@ func testRefused(t *testing.T, problem, cause, change string) {
 		return n.log.HasLine("obtain certificate failed", domain, "remedy=")
 	})
 	status, report := doctor(t, settings)
-	want := "ERROR    certificate_missing: This node has no TLS certificate yet, so browsers cannot connect: "
+	want := "ERROR    certificate_missing: The node has no TLS certificate yet, so browsers cannot connect: "
 	if i := strings.Index(report, want); i < 0 || status != 1 || !strings.Contains(report[i:], cause) ||
 		!strings.Contains(report[i:], "\n         change: "+change+"\n") {
 		t.Errorf("parley doctor: got status %d and\n%s\nwant status 1, %s, and the change %s", status, report, want+cause,

@@ -137,6 +137,7 @@ func setup(t *testing.T) *fixture {
 		Calls:    b.calls,
 		Usage:    b.usage,
 		Keys:     b.keys,
+		NodeID:   b.rooms.NodeID(),
 		Health:   func(context.Context) []overview.Finding { return b.findings },
 	}, b.tick)
 	_, token, err := b.tokens.Create(t.Context(), operator.NewToken{Name: "test"})
