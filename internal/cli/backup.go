@@ -215,9 +215,12 @@ func (c copyCommand) Run(ctx context.Context, s *streams) error {
 	if err := instance.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return err
 	}
-	counts, err := instance.Copy(ctx, c.Storage, c.To.Reveal())
-	if err != nil && !errors.Is(err, instance.ErrNotAnalyzed) || c.JSON {
-		return s.printResult(counts, err)
+	counts, notAnalyzed := instance.Copy(ctx, c.Storage, c.To.Reveal())
+	if notAnalyzed != nil && !errors.Is(notAnalyzed, instance.ErrNotAnalyzed) {
+		return notAnalyzed
+	}
+	if c.JSON {
+		return errors.Join(printJSON(s.out, counts), notAnalyzed)
 	}
 	var rows [][]string
 	for _, table := range slices.Sorted(maps.Keys(counts)) {
@@ -225,5 +228,5 @@ func (c copyCommand) Run(ctx context.Context, s *streams) error {
 	}
 	return errors.Join(printTable(s.out, []string{"TABLE", "ROWS"}, rows),
 		printLine(s.out, "\nEvery table was compared after the copy. The data directory belongs to the copy now.\n"+
-			"Next step: parley serve with --database-url (PARLEY_DATABASE_URL) set to the URL of --to."), err)
+			"Next step: parley serve with --database-url (PARLEY_DATABASE_URL) set to the URL of --to."), notAnalyzed)
 }
