@@ -164,7 +164,8 @@ func (a *ACME) remedy(ctx context.Context, domain string, err error) string {
 			"(--acme-ca-roots). A public authority issues no certificates for internal names."
 	}
 	if !errors.As(err, &problem) {
-		return "Remove the cause. The server tries again by itself."
+		return "If the cause is a response of " + a.client.Directory + " (--acme-ca), set --acme-ca to the URL of the " +
+			"directory of an ACME authority. Otherwise remove the cause. The server tries again by itself."
 	}
 	switch problem.Type {
 	case acme.ProblemTypeConnection, acme.ProblemTypeTLS, acme.ProblemTypeUnauthorized, acme.ProblemTypeIncorrectResponse:

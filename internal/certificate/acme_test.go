@@ -53,6 +53,64 @@ func TestRemedy_Clock(t *testing.T) {
 	}
 }
 
+// What an operator can do depends on the response of the authority. What is no authority, such as a wrong --acme-ca,
+// leads to the setting.
+func TestRemedy_Response(t *testing.T) {
+	t.Parallel()
+	const noAuthority = "If the cause is a response of URL (--acme-ca), set --acme-ca to the URL of the directory of an " +
+		"ACME authority. Otherwise remove the cause. The server tries again by itself."
+	const port443 = "Open TCP port 443 in the firewall, and point meet.example.test (--tls-domain) to this machine in " +
+		"the DNS, without a proxy that ends TLS."
+	const email = "Correct --acme-email (PARLEY_ACME_EMAIL)."
+	const problem = "application/problem+json"
+	type response struct {
+		status     int
+		mediaType  string
+		body, want string
+	}
+	responses := map[string]response{
+		"a page that does not exist": {404, "text/html", "<h1>Not found</h1>", noAuthority},
+		"a page":                     {200, "text/html", "<h1>Welcome</h1>", noAuthority},
+		"another API":                {200, "application/json", `{"version":2}`, noAuthority},
+		"no JSON":                    {200, "application/json", `{`, noAuthority},
+	}
+	for kind, want := range map[string]string{
+		acme.ProblemTypeConnection:         port443,
+		acme.ProblemTypeTLS:                port443,
+		acme.ProblemTypeUnauthorized:       port443,
+		acme.ProblemTypeIncorrectResponse:  port443,
+		acme.ProblemTypeInvalidContact:     email,
+		acme.ProblemTypeUnsupportedContact: email,
+		acme.ProblemTypeDNS: "Add an A or AAAA record of meet.example.test (--tls-domain) with the public address of this " +
+			"machine.",
+		acme.ProblemTypeCAA: "Add a CAA record of meet.example.test to the DNS that allows this authority, whose " +
+			"documentation says which name to use.",
+		acme.ProblemTypeRateLimited: "Let the server run until the limit of the authority ends, because it tries again by " +
+			"itself.",
+		acme.ProblemTypeExternalAccountRequired: "Set --acme-ca to another authority, because this one needs an account " +
+			"that was created elsewhere.",
+		acme.ProblemTypeRejectedIdentifier: "Replace meet.example.test in --tls-domain with a public name, or set " +
+			"--acme-ca to another authority.",
+		acme.ProblemTypeServerInternal: "Do what the reason of the authority says, or set --acme-ca to another authority.",
+	} {
+		responses[kind] = response{403, problem, `{"type":"` + kind + `","detail":"no"}`, want}
+	}
+	for name, c := range responses {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", c.mediaType)
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.body)
+		}))
+		t.Cleanup(server.Close)
+		a := &ACME{client: &acme.Client{Directory: server.URL}}
+		_, err := a.client.GetDirectory(t.Context())
+		want := strings.Replace(c.want, "URL", server.URL, 1)
+		if got := a.remedy(t.Context(), "meet.example.test", err); err == nil || got != want {
+			t.Errorf("%s: got the remedy %q of the error %v, want %q", name, got, err, want)
+		}
+	}
+}
+
 // A domain without a certificate does not hide those of the others.
 func TestACME_Leaf(t *testing.T) {
 	t.Parallel()
