@@ -330,7 +330,7 @@ func (a *App) wire(ctx context.Context) error {
 		management.Calls, management.APIs = a.callStats.requestLog, a.callStats.apis
 	}
 	management.Overviews = a.newOverview(now)
-	a.local = manage.NewLocalHandler(management.Overviews)
+	a.local = a.newLocalHandler(management.Overviews)
 	a.handler = a.routes(routeHandlers{
 		versions: versions,
 		join: join.NewHandler(a.rooms.Joining, a.rooms.Moderation, a.checks, a.projects, limits.joinLimits(), a.refusals,

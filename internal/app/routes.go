@@ -160,6 +160,10 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 				v.internalError(w, r)
 				return
 			}
+			if strings.HasPrefix(r.URL.Path, managePrefix) {
+				manage.WriteInternalError(w, r)
+				return
+			}
 			internalError(w, r)
 		},
 		LongPath: func(r *http.Request) *http.Request {

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"time"
 
+	"parley/internal/api/httpx"
+	"parley/internal/api/manage"
 	"parley/internal/connlimit"
 	"parley/internal/instance"
 )
@@ -41,6 +43,17 @@ func (a *App) listenLocal() net.Listener {
 		return nil
 	}
 	return l
+}
+
+// newLocalHandler returns the handler of the local socket. It logs only the requests that fail.
+func (a *App) newLocalHandler(overviews manage.Overviews) http.Handler {
+	return httpx.Middleware(manage.NewLocalHandler(overviews), httpx.Options{
+		Log:  a.log,
+		Fail: manage.WriteInternalError,
+		LimitLog: func(_ *http.Request, info *httpx.RequestInfo) (suppressed int, ok bool) {
+			return 0, info.Status >= http.StatusInternalServerError
+		},
+	})
 }
 
 // limitConnections sets the connection limits of the configuration.

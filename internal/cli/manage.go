@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -226,13 +227,10 @@ func responseError(m manager, response *http.Response, raw []byte) error {
 		return fmt.Errorf("%s is not a Parley server of this version: %s", m.URL, response.Status)
 	}
 	message := body.Error.Message
-	switch response.StatusCode {
-	case http.StatusUnauthorized:
+	if response.StatusCode == http.StatusUnauthorized {
 		message += "; check --token, PARLEY_ADMIN_TOKEN and " + quickstart.FileName
-	case http.StatusInternalServerError:
-		message += ": see request " + response.Header.Get("X-Request-ID") + " in the server's log"
 	}
-	return fmt.Errorf("%s", message)
+	return errors.New(message)
 }
 
 // apiPath returns a path of the management API with escaped ids.

@@ -2,10 +2,23 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
+
+	"parley/internal/api/httpx"
+	"parley/internal/api/manage"
+	"parley/internal/operator"
+	"parley/internal/overview"
+	"parley/internal/project"
+	"parley/internal/testkit"
 )
 
 // A read that exceeds the rate limit of an integrator's token is repeated when the server says. A change and a call
@@ -45,4 +58,66 @@ func TestManager_WaitsForRateLimit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// failing is a store of tokens, and an overview, that fail.
+type failing struct{ manage.Tokens }
+
+var errFailing = errors.New("no such table: api_tokens")
+
+func (failing) Authenticate(context.Context, string) (operator.Token, error) {
+	return operator.Token{}, errFailing
+}
+
+func (failing) All(context.Context) (overview.Overview, error) {
+	return overview.Overview{}, errFailing
+}
+
+func (failing) OfProject(context.Context, project.Project) (overview.Overview, error) {
+	return overview.Overview{}, errFailing
+}
+
+// An internal error of the server is one line, with the ID by which its cause is found in the log.
+func TestInternalError_NamesTheRequest(t *testing.T) {
+	t.Parallel()
+	const id = `req_[0-9a-z]+`
+	const want = `internal error: the operator of the server finds the cause in its log under the request ID ` + id
+	serve := func(h http.Handler) (server *httptest.Server, log *testkit.Buffer) {
+		log = &testkit.Buffer{}
+		options := httpx.Options{Log: slog.New(slog.NewTextHandler(log, nil)), Fail: manage.WriteInternalError}
+		server = httptest.NewServer(httpx.Middleware(h, options))
+		t.Cleanup(server.Close)
+		return server, log
+	}
+	check := func(name, got, line string, log *testkit.Buffer) {
+		t.Helper()
+		if !regexp.MustCompile(line).MatchString(got) {
+			t.Fatalf("%s: got %q, want %s", name, got, line)
+		}
+		logged := regexp.MustCompile(id).FindString(got)
+		testkit.Eventually(t, "the log has the cause under the ID of "+name, func() bool {
+			return log.HasLine("request_id="+logged, errFailing.Error())
+		})
+	}
+	server, log := serve(manage.NewHandler(manage.Services{Tokens: failing{}, BaseURL: func() string { return "" }}))
+	var out, errs bytes.Buffer
+	status := Main(t.Context(), []string{"status", "--url", server.URL, "--token", "pt_test"}, nil, &out, &errs)
+	if status != exitError || out.Len() > 0 {
+		t.Errorf("got status %d and the output %q, want status %d and no output", status, out.String(), exitError)
+	}
+	check("parley status", errs.String(), "^parley: "+want+"\n$", log)
+
+	server, log = serve(manage.NewLocalHandler(failing{}))
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = localOverview(t.Context(), conn)
+	check("the overview of parley doctor", fmt.Sprint(err), "^status 500: "+want+"$", log)
+
+	panics := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(errFailing) })
+	server, log = serve(httpx.WithRequestID(panics))
+	errs.Reset()
+	Main(t.Context(), []string{"status", "--url", server.URL, "--token", "pt_test"}, nil, &out, &errs)
+	check("parley status after a panic", errs.String(), "^parley: "+want+"\n$", log)
 }

@@ -52,7 +52,9 @@ type RotatedSecret struct {
 var (
 	errOverlap = fault.New(fault.Conflict, "overlap_in_force",
 		"the overlap of the last rotation has not ended: wait for its end, revoke it, or use force")
-	errNoOverlap = fault.New(fault.NotFound, "no_overlap", "there is no overlap")
+	errNoOverlap = fault.New(fault.NotFound, "no_overlap", "there is no overlap of API keys")
+	// ErrNoSecretOverlap is the error of RevokeSecretOverlap without an overlap in force.
+	ErrNoSecretOverlap = fault.New(fault.NotFound, "no_overlap", "there is no overlap of project secrets")
 )
 
 // RotateKey creates a new API key with a new Gateway secret. The old pair works
@@ -258,10 +260,10 @@ func (s *Service) RevokeOverlap(ctx context.Context, projectID string) error {
 			}
 		}
 		return false, nil
-	})
+	}, errNoOverlap)
 }
 
-// RevokeSecretOverlap ends the overlap of project secrets at once; NotFound
+// RevokeSecretOverlap ends the overlap of project secrets at once; ErrNoSecretOverlap
 // when none is in force.
 func (s *Service) RevokeSecretOverlap(ctx context.Context, projectID string) error {
 	return s.revoke(ctx, projectID, event.CredentialSecret, func(ctx context.Context, now time.Time) (bool, error) {
@@ -277,11 +279,13 @@ func (s *Service) RevokeSecretOverlap(ctx context.Context, projectID string) err
 			}
 		}
 		return false, nil
-	})
+	}, ErrNoSecretOverlap)
 }
 
+// revoke ends the overlap of a credential with work, which reports whether the overlap was in force. If it was not, the
+// error is none.
 func (s *Service) revoke(ctx context.Context, projectID, credential string,
-	work func(ctx context.Context, now time.Time) (bool, error)) error {
+	work func(ctx context.Context, now time.Time) (bool, error), none error) error {
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		if err := s.store.LockProject(ctx, projectID); err != nil {
 			return err
@@ -290,12 +294,12 @@ func (s *Service) revoke(ctx context.Context, projectID, credential string,
 			func() error {
 				live, err := work(ctx, s.now())
 				if err == nil && !live {
-					return errNoOverlap
+					return none
 				}
 				return err
 			})
 	})
-	if errors.Is(err, errNoOverlap) {
+	if errors.Is(err, none) {
 		// The overlap may have ended by a change in doubt, of which a node that has restarted since knows nothing.
 		s.InvalidateAndPublish(projectID)
 	}

@@ -223,8 +223,8 @@ func TestRotation_Errors(t *testing.T) {
 		if err := s.revoke(b); err != nil {
 			t.Errorf("revoke %s: got error %v, want none", s.name, err)
 		}
-		if err := s.revoke(b); err == nil || err.Error() != "there is no overlap" {
-			t.Errorf("revoke %s again: got %v, want: there is no overlap", s.name, err)
+		if err := s.revoke(b); err == nil || err.Error() != "there is no overlap of "+s.name+"s" {
+			t.Errorf("revoke %s again: got %v, want: there is no overlap of %ss", s.name, err, s.name)
 		}
 		b.project = "nowhere"
 		if _, _, err := s.rotate(b, key.Rotation{}); !fault.Is(err, fault.NotFound) {

@@ -378,7 +378,7 @@ func testCredentials(t *testing.T, b *fixture) {
 	if shown := b.mustCall("POST", path+"/revoke-secret-overlap", nil); shown["secret_overlap_ends_at"] != nil {
 		t.Errorf("revoke the overlap of the secret: got %v, want none", shown)
 	}
-	b.assertError("POST", path+"/revoke-secret-overlap", nil, 404, "no_overlap", noOverlap)
+	b.assertError("POST", path+"/revoke-secret-overlap", nil, 404, "no_overlap", noSecretOverlap)
 	for _, rotate := range []string{"/keys/rotate", "/rotate-secret"} {
 		b.assertError("POST", path+rotate, m{"overlap": -1}, 400, "invalid_request",
 			"overlap must be between 0 and 7d, not -1s")

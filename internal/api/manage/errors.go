@@ -1,11 +1,13 @@
 package manage
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
+	"parley/internal/key"
 	"parley/internal/operator"
 )
 
@@ -18,7 +20,12 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	case fault.Exhausted, fault.Unavailable:
 		httpx.SetRetryAfter(w.Header(), f.RetryAfter)
 	}
-	writeErrorBody(w, httpx.Status(f, nil), f.Code, withRemedy(f, caller(r)))
+	writeErrorBody(w, httpx.Status(f, nil), f.Code, withRemedy(f, caller(r), httpx.FromContext(r.Context()).ID))
+}
+
+// WriteInternalError writes the response to a request whose handler panicked.
+func WriteInternalError(w http.ResponseWriter, r *http.Request) {
+	writeError(w, r, fault.New(fault.Internal, "internal", "internal error"))
 }
 
 // remedy is what helps after an error, and the roles that may do it.
@@ -119,22 +126,38 @@ var remedies = map[string]remedy{
 		afterCause: true,
 	},
 	"backup_failed": {
-		command: "the operator of the server finds the cause in its log, and can then repeat the backup with parley " +
-			"backup FILE",
+		command:    "the operator of the server can remove the cause, and then repeat the backup with parley backup FILE",
 		afterCause: true,
 	},
-	"internal": {
-		command: "the operator of the server finds the cause in its log, by the request ID in the header X-Request-ID",
-	},
+	"internal": {command: "the operator of the server finds the cause in its log under the request ID " + requestID},
 	"email_taken": {
 		command: "parley user list shows all users, and an owner changes a role with parley user change",
 		page:    "the page Team lists all users, and an owner changes a role there",
 	},
 }
 
+// requestID stands in a remedy for the ID of the request.
+const requestID = "{request_id}"
+
+// secretOverlap is the remedy of no_overlap for a project secret.
+var secretOverlap = remedy{
+	command: "only the current credential works, and an owner, an operator or an integrator of the project begins " +
+		"another overlap with parley project rotate-secret",
+	page: remedies["no_overlap"].page,
+}
+
+// remedyOf returns the remedy of an error, if it has one.
+func remedyOf(f *fault.Error) (help remedy, ok bool) {
+	if errors.Is(f, key.ErrNoSecretOverlap) {
+		return secretOverlap, true
+	}
+	help, ok = remedies[f.Code]
+	return help, ok
+}
+
 // withRemedy returns the message of an error with its remedy for a caller, unless the message has one.
-func withRemedy(f *fault.Error, c operator.Caller) string {
-	help, ok := remedies[f.Code]
+func withRemedy(f *fault.Error, c operator.Caller, id string) string {
+	help, ok := remedyOf(f)
 	hasColon := strings.Contains(f.Message, ": ")
 	if !ok || hasColon && !help.afterCause {
 		return f.Message
@@ -146,7 +169,7 @@ func withRemedy(f *fault.Error, c operator.Caller) string {
 	if c.SessionID != "" && help.page != "" {
 		return f.Message + separator + help.page
 	}
-	return f.Message + separator + help.command
+	return f.Message + separator + strings.ReplaceAll(help.command, requestID, id)
 }
 
 func writeErrorBody(w http.ResponseWriter, status int, code, message string) {

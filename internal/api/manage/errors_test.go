@@ -15,17 +15,18 @@ import (
 	"testing"
 
 	"parley/internal/fault"
+	"parley/internal/key"
 	"parley/internal/operator"
 )
 
-// forToken returns the message of an error for a caller with the command line.
-func forToken(f *fault.Error) string { return withRemedy(f, operator.Caller{}) }
+// forToken returns the message of an error for a caller with the command line, with requestID in the place of the ID.
+func forToken(f *fault.Error) string { return withRemedy(f, operator.Caller{}, requestID) }
 
 // inConsole returns the message of an error for a caller who is signed in to the console.
 func inConsole(f *fault.Error) string {
 	var c operator.Caller
 	c.SessionID = "0197"
-	return withRemedy(f, c)
+	return withRemedy(f, c, requestID)
 }
 
 // The messages of common refusals, with what can be done instead.
@@ -37,7 +38,8 @@ var (
 	noUser          = forToken(fault.New(fault.NotFound, "user_not_found", "there is no such user"))
 	noSession       = forToken(fault.New(fault.NotFound, "session_not_found", "there is no such session"))
 	noDelivery      = forToken(fault.New(fault.NotFound, "delivery_not_found", "there is no such delivery"))
-	noOverlap       = forToken(fault.New(fault.NotFound, "no_overlap", "there is no overlap"))
+	noOverlap       = forToken(fault.New(fault.NotFound, "no_overlap", "there is no overlap of API keys"))
+	noSecretOverlap = forToken(key.ErrNoSecretOverlap)
 	noLiveToken     = forToken(fault.New(fault.Unauthorized, "unauthorized", "a live management token is required"))
 	noSeat          = forToken(fault.New(fault.NotFound, "seat_not_found", "there is no such seat in this project"))
 	nothingToRetry  = forToken(fault.New(fault.NotFound, "nothing_to_retry", "no pending delivery matches"))
@@ -76,14 +78,24 @@ func TestErrors_SayWhatToDo(t *testing.T) {
 		noToken:   "there is no such token: an owner, an operator or an auditor sees all with parley token list",
 		noUser:    "there is no such user: an owner, an operator or an auditor sees all with parley user list",
 		noSession: "there is no such session: an owner, an operator or an auditor sees all with parley session list",
-		noOverlap: "there is no overlap: only the current credential works, and an owner, an operator or an integrator of " +
-			"the project begins another overlap with parley key rotate",
+		noOverlap: "there is no overlap of API keys: only the current credential works, and an owner, an operator or an " +
+			"integrator of the project begins another overlap with parley key rotate",
+		noSecretOverlap: "there is no overlap of project secrets: only the current credential works, and an owner, an " +
+			"operator or an integrator of the project begins another overlap with parley project rotate-secret",
+		inConsole(key.ErrNoSecretOverlap): "there is no overlap of project secrets: only the current credential works, " +
+			"and an owner, an operator or an integrator of the project begins another overlap with a rotation on the page of " +
+			"the project",
+		forToken(fault.New(fault.Unavailable, "backup_failed", "the backup could not be made: the disk is full")): "the " +
+			"backup could not be made: the disk is full; the operator of the server can remove the cause, and then repeat the " +
+			"backup with parley backup FILE",
+		forToken(fault.New(fault.Conflict, "node_lost", "the node a is lost: it sends no heartbeats")): "the node a is " +
+			"lost: it sends no heartbeats; it has nothing to hand over, and after a minute it is no longer listed",
 		targetPaused: "the target is paused: an owner, an operator or an integrator of the project can resume it with " +
 			"parley webhook resume, which sends all its deliveries",
 		roomOver: "the room is over already: its state is ended; it never opens again, but the integrator's backend can " +
 			"create another room",
-		internalError: "internal error: the operator of the server finds the cause in its log, by the request ID in the " +
-			"header X-Request-ID",
+		internalError: "internal error: the operator of the server finds the cause in its log under the request ID " +
+			"{request_id}",
 		noSeat: "there is no such seat in this project: parley room people lists the participants of a room",
 		nothingToRetry: "no pending delivery matches: parley webhook list --state pending shows the pending deliveries, and " +
 			"parley webhook replay sends others again",

@@ -56,6 +56,7 @@ type fixture struct {
 	cookie    string // of a session; sent without the token unless it is empty
 	contract  *apitest.Checker
 	secrets   []string // that responses contained
+	requestID string   // of the last request
 }
 
 // noopMedia is a media engine that does nothing and issues access tokens.
@@ -238,6 +239,7 @@ func (b *fixture) send(method, path string, header http.Header, body []byte) (in
 	if resp.Header.Get("Cache-Control") != "no-store" || resp.Header.Get("X-Request-ID") == "" {
 		b.t.Errorf("%s %s: got headers %v, want Cache-Control no-store and X-Request-ID", method, path, resp.Header)
 	}
+	b.requestID = resp.Header.Get("X-Request-ID")
 	raw, err := io.ReadAll(resp.Body)
 	must(b.t, err)
 	var out m
@@ -278,11 +280,13 @@ func (b *fixture) mustCall(method, path string, body any) m {
 	return out
 }
 
-// assertError is call for a request that must fail with the given error.
+// assertError is call for a request that must fail with the given error. The message has requestID for the ID of the
+// request.
 func (b *fixture) assertError(method, path string, body any, status int, code, message string) {
 	b.t.Helper()
 	got, out := b.call(method, path, body)
 	gotError, _ := out["error"].(m)
+	message = strings.ReplaceAll(message, requestID, b.requestID)
 	if got != status || gotError["code"] != code || gotError["message"] != message {
 		b.t.Errorf("%s %s %v:\n got %d %v\nwant %d %s %q", method, path, body, got, gotError, status, code, message)
 	}

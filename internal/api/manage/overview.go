@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"parley/internal/api/httpx"
-	"parley/internal/fault"
 	"parley/internal/overview"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -44,15 +43,14 @@ func (s *server) overview(r *http.Request) (overview.Overview, error) {
 // NewLocalHandler returns a handler that responds with the overview of the service. Its callers need no token, because
 // only the user of the server reaches it.
 func NewLocalHandler(overviews Overviews) http.Handler {
-	return httpx.ReadOnly(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return httpx.WithRequestID(httpx.ReadOnly(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o, err := overviews.All(r.Context())
 		if err != nil {
-			f := fault.From(err)
-			writeErrorBody(w, httpx.Status(f, nil), f.Code, f.Message)
+			writeError(w, r, err)
 			return
 		}
 		httpx.WriteJSON(w, http.StatusOK, newOverview(o))
-	}))
+	})))
 }
 
 func newOverview(o overview.Overview) Overview {
