@@ -39,8 +39,8 @@ func TestCopy_ServiceStartsOnIt(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "database.id.new: is a directory") {
 		t.Errorf("without database.id: got %v, want that it cannot be written", err)
 	}
-	if id, err := store.ReadID(t.Context(), url, ""); err != nil || id != "" {
-		t.Errorf("the target after that: got the database %q, %v, want none", id, err)
+	if tables := tablesOf(t, url); tables != "" {
+		t.Errorf("the target after that: got the tables %s, want none", tables)
 	}
 	unblock()
 	counts, err := instance.Copy(t.Context(), s.cfg.Storage, url)
@@ -139,6 +139,17 @@ func TestCopy_Refusals(t *testing.T) {
 			schema(fmt.Sprintf(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, TRUE)`, newest))
 		},
 			"--to: the target is not empty, its table "},
+		"target that accepts no tables, and a source that needs a migration": {func(_ *config.Storage, target string) {
+			_, err := storetest.Database{URL: target}.Raw(t).Exec(`DO $$ BEGIN
+				EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			schema(fmt.Sprintf(`DELETE FROM goose_db_version WHERE version_id = %d`, newest))
+		}, func() {
+			schema(fmt.Sprintf(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, TRUE)`, newest))
+		},
+			"--to: migrate the database from version 0"},
 	} {
 		target := storetest.Postgres(t)
 		storage := config.Storage{DataDir: s.cfg.DataDir}

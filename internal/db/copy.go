@@ -19,8 +19,8 @@ import (
 const copyBatch = 1000
 
 // CopyToPostgres migrates the PostgreSQL database at url, which must have no rows, and
-// copies every table of db to it in one transaction. So a copy that was interrupted leaves
-// no row and can be repeated. seeded are the tables to which the migrations add rows; these
+// copies every table of db to it, both in one transaction. So a copy that was interrupted leaves
+// nothing and can be repeated. seeded are the tables to which the migrations add rows; these
 // rows are replaced. Before the commit it reads everything back and compares the
 // number of rows and a checksum of each table. Then it calls finish, which may change the
 // copy in the same transaction, that of its ctx. It returns the number of rows by table.
@@ -31,21 +31,11 @@ func (db *DB) CopyToPostgres(ctx context.Context, url string, migrations fs.FS, 
 		return nil, err
 	}
 	defer target.close()
-	if err := target.readSnapshot(ctx, func(r *Reader) error { return checkNoRows(ctx, r, seeded) }); err != nil {
-		return nil, err
-	}
-	if err := target.migrate(ctx, migrations); err != nil {
-		return nil, err
-	}
-	conn, err := connectPostgres(ctx, target.writerConfig)
+	copying, err := beginCopy(ctx, target, migrations, seeded)
 	if err != nil {
 		return nil, err
 	}
-	defer closePgx(conn)
-	copying, err := conn.Begin(ctx)
-	if err != nil {
-		return nil, err
-	}
+	defer closePgx(copying.Conn())
 	for _, table := range seeded {
 		if _, err := copying.Exec(ctx, `DELETE FROM `+quoteName(table)); err != nil {
 			return nil, err
@@ -63,21 +53,40 @@ func (db *DB) CopyToPostgres(ctx context.Context, url string, migrations fs.FS, 
 	if err := c.setSequences(ctx); err != nil {
 		return nil, err
 	}
-	inCopy := context.WithValue(ctx, txKey{}, &tx{conn: &pgConn{Conn: conn, careful: true}})
+	inCopy := context.WithValue(ctx, txKey{}, &tx{conn: &pgConn{Conn: copying.Conn(), careful: true}})
 	if err := finish(inCopy, &DB{engine: target}); err != nil {
 		return nil, err
 	}
 	return counts, copying.Commit(ctx)
 }
 
-// CheckCopyTarget returns an error if CopyToPostgres would refuse the database at url because it is not empty. It
-// changes nothing.
-func CheckCopyTarget(ctx context.Context, url string, seeded []string) error {
-	return ReadPostgres(ctx, url, func(r *Reader) error { return checkNoRows(ctx, r, seeded) })
+// beginCopy checks that target has no rows, begins a transaction on a connection of its own, and migrates target in it.
+// The caller closes the connection.
+func beginCopy(ctx context.Context, target *pgEngine, migrations fs.FS, seeded []string) (pgx.Tx, error) {
+	if err := target.readSnapshot(ctx, func(r *Reader) error { return checkNoRows(ctx, r, seeded) }); err != nil {
+		return nil, err
+	}
+	return beginMigrated(ctx, target.readPool.Config().ConnConfig, migrations)
 }
 
-// checkNoRows returns an error unless a database has no tables, or those of an
-// interrupted copy, which are empty except for the seeded ones.
+// CheckCopyTarget returns an error if CopyToPostgres would refuse the database at url because it is not empty, or could
+// not create the tables there. It changes nothing.
+func CheckCopyTarget(ctx context.Context, url string, migrations fs.FS, seeded []string) error {
+	target, err := openPostgres(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer target.close()
+	trial, err := beginCopy(ctx, target, migrations, seeded)
+	if err != nil {
+		return err
+	}
+	defer closePgx(trial.Conn())
+	return trial.Rollback(ctx)
+}
+
+// checkNoRows returns an error unless a database has no tables, or those that an interrupted copy
+// of an earlier release has left, which are empty except for the seeded ones.
 func checkNoRows(ctx context.Context, r *Reader, seeded []string) error {
 	counts, err := r.CountRows(ctx)
 	if err != nil || len(counts) == 0 {
@@ -88,7 +97,7 @@ func checkNoRows(ctx context.Context, r *Reader, seeded []string) error {
 			return fmt.Errorf("the target is not empty, its table %s has rows: create a new empty database", table)
 		}
 	}
-	// An interrupted copy may have applied a part of the migrations.
+	// An interrupted copy of an earlier release may have applied a part of the migrations.
 	_, err = r.SchemaVersion(ctx)
 	if IsUndefinedTable(err) {
 		return errors.New("the target is not empty, it has tables of another program: create a new empty database")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -127,8 +128,8 @@ func queryAny(t *testing.T, raw *sql.DB, q string) (all [][]any) {
 	return all
 }
 
-// A copy that fails at its end leaves no rows, and can be repeated.
-func TestCopyToPostgres_FailureLeavesNoRows(t *testing.T) {
+// A copy that fails in a migration or at its end leaves nothing in an empty target, and can be repeated.
+func TestCopyToPostgres_FailureLeavesNothing(t *testing.T) {
 	t.Parallel()
 	_, source := newCopySource(t)
 	to := storetest.Database{URL: storetest.Postgres(t)}
@@ -139,11 +140,65 @@ func TestCopyToPostgres_FailureLeavesNoRows(t *testing.T) {
 	if !errors.Is(err, failure) {
 		t.Fatalf("got %v, want %v", err, failure)
 	}
+	requireTables(t, to)
+	broken := maps.Clone(copySchema)
+	broken["00002_second.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nCREATE TABLE second (n INT);\nSELECT 1/0;\n")}
+	if _, err := source.CopyToPostgres(t.Context(), to.URL, broken, nil, noFinish); err == nil ||
+		!strings.Contains(err.Error(), "division by zero") {
+		t.Errorf("a migration that fails: got %v, want its error", err)
+	}
+	requireTables(t, to)
+	if err := db.CheckCopyTarget(t.Context(), to.URL, copySchema, nil); err != nil {
+		t.Errorf("check the target: got error %v, want none", err)
+	}
+	requireTables(t, to)
+	if _, err := source.CopyToPostgres(t.Context(), to.URL, copySchema, nil, noFinish); err != nil {
+		t.Errorf("copy after the failed copy: got error %v, want none", err)
+	}
+}
+
+// A copy that fails keeps the empty tables that were there before.
+func TestCopyToPostgres_FailureKeepsTables(t *testing.T) {
+	t.Parallel()
+	_, source := newCopySource(t)
+	to := storetest.Database{URL: storetest.Postgres(t)}
+	if err := to.Migrate(copySchema); err != nil {
+		t.Fatal(err)
+	}
+	failure := errors.New("the last step failed")
+	_, err := source.CopyToPostgres(t.Context(), to.URL, copySchema, nil,
+		func(context.Context, *db.DB) error { return failure })
+	if !errors.Is(err, failure) {
+		t.Fatalf("got %v, want %v", err, failure)
+	}
+	requireTables(t, to, "apples", "empty", "goose_db_version", "schema_contractions", "zebras")
 	if rows := queryAny(t, to.Raw(t), `SELECT id FROM zebras`); len(rows) != 0 {
 		t.Errorf("got %d rows after the failure, want none", len(rows))
 	}
-	if _, err := source.CopyToPostgres(t.Context(), to.URL, copySchema, nil, noFinish); err != nil {
-		t.Errorf("copy after the failed copy: got error %v, want none", err)
+}
+
+// A target that accepts no tables fails the check before a copy.
+func TestCheckCopyTarget_ReadOnly(t *testing.T) {
+	t.Parallel()
+	to := storetest.Database{URL: storetest.Postgres(t)}
+	mustExec(t, to.Raw(t), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on',
+		current_database()); END $$`)
+	err := db.CheckCopyTarget(t.Context(), to.URL, copySchema, nil)
+	if err == nil || !strings.Contains(err.Error(), "read-only transaction") {
+		t.Errorf("got %v, want that the database is read-only", err)
+	}
+}
+
+// requireTables fails unless a PostgreSQL database has exactly these tables.
+func requireTables(t *testing.T, d storetest.Database, want ...string) {
+	t.Helper()
+	var got []string
+	for _, row := range queryAny(t, d.Raw(t), `SELECT relname::text FROM pg_class
+		WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname`) {
+		got = append(got, row[0].(string))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("tables: got %v, want %v", got, want)
 	}
 }
 
@@ -165,7 +220,7 @@ func TestCopyToPostgres_ComparesValues(t *testing.T) {
 	}
 }
 
-// A copy that was killed during the migrations can be repeated.
+// A target in which an earlier release has left a part of the migrations can be used.
 func TestCopyToPostgres_PartlyMigrated(t *testing.T) {
 	t.Parallel()
 	from, source := newCopySource(t)

@@ -76,12 +76,17 @@ func readPostgresSnapshot(ctx context.Context, config *pgx.ConnConfig, read func
 	return read(&Reader{querier: pgxQuerier{tx}, dialect: goose.DialectPostgres}, conn)
 }
 
-// connectPostgres opens a connection for a long transaction.
-func connectPostgres(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
+// longTransactions returns a copy of config for connections that have long transactions.
+func longTransactions(config *pgx.ConnConfig) *pgx.ConnConfig {
 	config = config.Copy()
 	config.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
 	config.RuntimeParams["statement_timeout"] = "0"
-	conn, err := pgx.ConnectConfig(ctx, config)
+	return config
+}
+
+// connectPostgres opens a connection for a long transaction.
+func connectPostgres(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, longTransactions(config))
 	if err != nil {
 		return nil, fmt.Errorf("reach PostgreSQL: %w", err)
 	}

@@ -87,23 +87,13 @@ func copyDatabase(ctx context.Context, storage config.Storage, url string) (map[
 			After: audit.Fields{"database_id": copyID}})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("--to: %w%s", err, emptyTables(ctx, url))
+		return nil, fmt.Errorf("--to: %w", err)
 	}
 	if err := owner.commit(); err != nil {
 		return counts, fmt.Errorf("the copy is complete, but %s could not be written: write %s into it, or empty the target "+
 			"and run the command again: %w", owner.file(), copyID, err)
 	}
 	return counts, nil
-}
-
-// emptyTables returns the end of an error that says what a copy that failed has left in its target, if anything.
-func emptyTables(ctx context.Context, url string) string {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unmarkTimeout)
-	defer cancel()
-	if has, err := store.HasTables(ctx, url, ""); err != nil || !has || store.CheckCopyTarget(ctx, url) != nil {
-		return ""
-	}
-	return ". The target has tables without rows now, which the command uses when it is run again"
 }
 
 // ErrNotAnalyzed is the error of a command that has done its work, but could not collect statistics for PostgreSQL.

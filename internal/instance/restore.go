@@ -19,7 +19,7 @@ import (
 // restoringSuffix ends the names of the files of an incomplete restore.
 const restoringSuffix = ".restoring"
 
-// unmarkTimeout bounds the end of a restore or a copy into PostgreSQL.
+// unmarkTimeout bounds the end of a restore into PostgreSQL.
 const unmarkTimeout = time.Minute
 
 // Restore restores a backup file into a data directory, or into the PostgreSQL database of
