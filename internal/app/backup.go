@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"parley/internal/audit"
 	"parley/internal/backup"
 	"parley/internal/config"
+	"parley/internal/db"
 	"parley/internal/fault"
 	"parley/internal/store"
 )
@@ -56,17 +58,22 @@ func (b *backups) Create(ctx context.Context) (*backup.Archive, error) {
 		return nil, fault.New(fault.Conflict, "backup_running", "another backup is being made, try again when it is done")
 	}
 	archive, err := b.create(ctx)
-	if err != nil {
-		b.running.Unlock()
-		return nil, &fault.Error{
-			Kind:       fault.Unavailable,
-			Code:       "backup_failed",
-			RetryAfter: time.Minute,
-			Err:        err,
-			Message:    "the backup could not be made: " + err.Error(),
-		}
+	switch {
+	case err == nil:
+		return archive, nil
+	case db.IsServerDiskFull(err):
+		err = fmt.Errorf("the disk of the PostgreSQL server is full: free some space on it: %w", err)
+	case db.IsDiskFull(err):
+		err = fmt.Errorf("the disk of %s is full: free some space: %w", b.dataDir, err)
 	}
-	return archive, nil
+	b.running.Unlock()
+	return nil, &fault.Error{
+		Kind:       fault.Unavailable,
+		Code:       "backup_failed",
+		RetryAfter: time.Minute,
+		Err:        err,
+		Message:    "the backup could not be made: " + err.Error(),
+	}
 }
 
 func (b *backups) create(ctx context.Context) (_ *backup.Archive, err error) {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -184,8 +185,8 @@ var connectionLost = regexp.MustCompile(`connection to server .*failed|server cl
 	`no connection to the server|terminating connection|the database system is |` +
 	`could not (receive data from|send data to) server|SSL (SYSCALL )?error|lost synchronization with server`)
 
-// toolFailure returns the error of a program of PostgreSQL that has ended with err. It recognizes what IsServerDiskFull
-// and IsConnectionLost report by the text, because the program prints no code.
+// toolFailure returns the error of a program of PostgreSQL that has ended with err. It recognizes by the text what
+// IsServerDiskFull, IsDiskFull and IsConnectionLost report, because the program prints no code.
 func toolFailure(program string, err error, printed string) error {
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	failure := fmt.Errorf("%s: %w: %s", program, err, printed[:min(len(printed), 1000)])
@@ -196,6 +197,8 @@ func toolFailure(program string, err error, printed string) error {
 		return fmt.Errorf("%w: %w", errServerDiskFull, failure)
 	case connectionLost.MatchString(printed):
 		return fmt.Errorf("%w: %w", errConnectionLost, failure)
+	case strings.Contains(printed, "No space left on device"): // of the program itself, on this machine
+		return fmt.Errorf("%w: %w", syscall.ENOSPC, failure)
 	}
 	return failure
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -216,9 +217,9 @@ func TestServer_FullDisk(t *testing.T) {
 		t.Errorf("/healthz on a full disk: got %d and database %q, want 503 and read_only", status, database)
 	}
 	s.requireReads(ctx, rooms[0])
-	if out, err := runBackup(t, d.dir, filepath.Join(t.TempDir(), "b.tar")); err == nil ||
+	if out, err := runBackup(t, d.dir, filepath.Join(t.TempDir(), "b.tar")); exitStatus(err) != 1 ||
 		!strings.Contains(out, "the backup could not be made: ") {
-		t.Errorf("backup of a server on a full disk: got %v %s, want the reason", err, out)
+		t.Errorf("backup of a server on a full disk: got %v %s, want exit status 1 and the reason", err, out)
 	}
 
 	d.free()
@@ -285,6 +286,43 @@ func TestBackup_ToFullDisk(t *testing.T) {
 		if m, err := backup.Check(file); err == nil {
 			t.Errorf("the first %d of %d bytes: got the manifest %+v, want an error", size, len(content), m)
 		}
+	}
+	if err := s.Stop(); err != nil {
+		t.Errorf("stop: %v\n%s", err, s.Log)
+	}
+}
+
+// A backup of a server whose data directory is full fails with the reason and the remedy, although its database is on a
+// PostgreSQL server that has space. It leaves no file.
+func TestBackup_FullDataDirectory(t *testing.T) {
+	t.Parallel()
+	if !inMountNamespace(t) {
+		return
+	}
+	dataDir := mountDisk(t, 16)
+	s := parleytest.Start(t, parleytest.Options{DataDir: dataDir.dir, Args: []string{"--no-supervise"},
+		Environment: []string{"PARLEY_DATABASE_URL=" + storetest.Postgres(t)}})
+	testkit.Eventually(t, "the server has written all its files", func() bool {
+		_, err := os.Stat(filepath.Join(dataDir.dir, "database.id"))
+		return err == nil
+	})
+	before := readFiles(t, dataDir.dir)
+	file := filepath.Join(t.TempDir(), "b.tar")
+	for _, space := range []int64{0, 16 << 10} { // bytes that are left; the second is enough for a part
+		dataDir.fillExcept(space)
+		out, err := runBackup(t, dataDir.dir, file)
+		dataDir.free()
+		if exitStatus(err) != 1 || !strings.Contains(out, "the backup could not be made: the disk of "+dataDir.dir+
+			" is full: free some space") {
+			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy", space, err, out)
+		}
+		requireSameFiles(t, dataDir.dir, before)
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("with %d bytes of space, the file of the backup: got %v, want none", space, err)
+		}
+	}
+	if out, err := runBackup(t, dataDir.dir, file); err != nil {
+		t.Errorf("after space was freed: got %v %s, want a backup", err, out)
 	}
 	if err := s.Stop(); err != nil {
 		t.Errorf("stop: %v\n%s", err, s.Log)
