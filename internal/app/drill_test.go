@@ -305,8 +305,14 @@ func TestDrill_DamagedBackup(t *testing.T) {
 
 // A drill with the wrong key, or of a file that is no whole backup of this version, restores nothing.
 func TestDrill_Refusals(t *testing.T) {
+	for name, engine := range engines {
+		t.Run(name, func(t *testing.T) { testDrillRefusals(t, engine) })
+	}
+}
+
+func testDrillRefusals(t *testing.T, engine func(*testing.T, *config.Config)) {
 	t.Setenv("TMPDIR", t.TempDir())
-	s := startServer(t, nil)
+	s := startServer(t, func(c *config.Config) { engine(t, c) })
 	file := s.backup()
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
@@ -330,9 +336,9 @@ func TestDrill_Refusals(t *testing.T) {
 		"truncated": {func(_ *config.Storage, file *string) { *file = truncated(t, *file) }, "the backup is not complete"},
 		"missing":   {func(_ *config.Storage, file *string) { *file += ".missing" }, "no such file"},
 	} {
-		storage, file := config.Storage{DataDir: s.cfg.DataDir}, file
+		storage, file := config.Storage{DataDir: s.cfg.DataDir, DatabaseURL: s.cfg.DatabaseURL}, file
 		tc.arrange(&storage, &file)
-		before := dirState(t, s.cfg.DataDir)
+		before, databases := dirState(t, s.cfg.DataDir), postgresDatabases(t, storage)
 		_, err := Drill(t.Context(), storage, file)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tc.want)
@@ -345,6 +351,9 @@ func TestDrill_Refusals(t *testing.T) {
 		}
 		if left := fileModes(t, os.TempDir()); len(left) > 0 {
 			t.Errorf("%s: the temporary directory has %v, want nothing", name, left)
+		}
+		if after := postgresDatabases(t, storage); !slices.Equal(after, databases) {
+			t.Errorf("%s: got the databases %v, want %v", name, after, databases)
 		}
 	}
 }

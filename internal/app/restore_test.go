@@ -61,7 +61,13 @@ func truncated(t *testing.T, file string) string {
 }
 
 func TestRestore_Refusals(t *testing.T) {
-	s := startServer(t, nil)
+	for name, engine := range engines {
+		t.Run(name, func(t *testing.T) { testRestoreRefusals(t, engine) })
+	}
+}
+
+func testRestoreRefusals(t *testing.T, engine func(*testing.T, *config.Config)) {
+	s := startServer(t, func(c *config.Config) { engine(t, c) })
 	file := s.backup()
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
@@ -76,10 +82,11 @@ func TestRestore_Refusals(t *testing.T) {
 		}
 	}
 	other := seal.NewKey()
-	for name, tc := range map[string]struct {
+	type refusal struct {
 		arrange func(dir string, storage *config.Storage, file *string)
 		want    []string
-	}{
+	}
+	cases := map[string]refusal{
 		"no key": {func(dir string, _ *config.Storage, _ *string) { _ = os.Remove(filepath.Join(dir, "master.key")) },
 			[]string{"the backup needs the master key with the fingerprint " + m.KeyFingerprint, "master.key does not exist"}},
 		"wrong key": {func(dir string, _ *config.Storage, _ *string) { write(dir, "master.key", other.Reveal()) },
@@ -93,32 +100,42 @@ func TestRestore_Refusals(t *testing.T) {
 		"truncated": {func(_ string, _ *config.Storage, file *string) { *file = truncated(t, *file) },
 			[]string{"the backup is not complete"}},
 		"missing": {func(_ string, _ *config.Storage, file *string) { *file += ".missing" }, []string{"no such file"}},
-		"target has a database": {func(dir string, _ *config.Storage, _ *string) { write(dir, "parley.db", "") },
-			[]string{"parley.db exists: restore into another directory"}},
-		"target has a WAL": {func(dir string, _ *config.Storage, _ *string) { write(dir, "parley.db-wal", "") },
-			[]string{"parley.db-wal exists: restore into another directory"}},
 		"target of another database": {func(dir string, _ *config.Storage, _ *string) { write(dir, "database.id", "other\n") },
 			[]string{"belongs to the database other, and the backup is of the database " + m.DatabaseID}},
-		"another engine": {func(_ string, storage *config.Storage, _ *string) { storage.DatabaseURL = "postgres://127.0.0.1:1/x" },
-			[]string{"the backup is of a SQLite database", "--database-url", "parley copy"}},
-		"PostgreSQL without a URL": {func(_ string, _ *config.Storage, file *string) {
-			*file = remakeBackup(t, *file, func(m *backup.Manifest, _ string) { m.Engine = backup.Postgres })
-		}, []string{"the backup is of a PostgreSQL database: add --database-url", "parley copy"}},
-		"PostgreSQL with tables": {func(_ string, storage *config.Storage, file *string) {
-			*file = remakeBackup(t, *file, func(m *backup.Manifest, _ string) { m.Engine = backup.Postgres })
-			storage.DatabaseURL = seal.Secret(storetest.Postgres(t))
-			_ = storetest.Open(t, storage.DatabaseURL.Reveal(), "")
-		}, []string{"--database-url: the database is not empty"}},
-	} {
+	}
+	if m.Engine == backup.SQLite {
+		maps.Copy(cases, map[string]refusal{
+			"target has a database": {func(dir string, _ *config.Storage, _ *string) { write(dir, "parley.db", "") },
+				[]string{"parley.db exists: restore into another directory"}},
+			"target has a WAL": {func(dir string, _ *config.Storage, _ *string) { write(dir, "parley.db-wal", "") },
+				[]string{"parley.db-wal exists: restore into another directory"}},
+			"another engine": {func(_ string, storage *config.Storage, _ *string) {
+				storage.DatabaseURL = "postgres://127.0.0.1:1/x"
+			}, []string{"the backup is of a SQLite database", "--database-url", "parley copy"}},
+		})
+	} else {
+		maps.Copy(cases, map[string]refusal{
+			"another engine": {func(_ string, storage *config.Storage, _ *string) { storage.DatabaseURL = "" },
+				[]string{"the backup is of a PostgreSQL database: add --database-url", "parley copy"}},
+			"target has tables": {func(_ string, storage *config.Storage, _ *string) {
+				_ = storetest.Open(t, storage.DatabaseURL.Reveal(), "")
+			}, []string{"--database-url: the database is not empty"}},
+		})
+	}
+	for name, tc := range cases {
 		dir, file := t.TempDir(), file
 		copyKey(t, s.cfg.DataDir, dir)
-		storage := config.Storage{DataDir: dir}
+		storage, url := config.Storage{DataDir: dir}, ""
+		if m.Engine == backup.Postgres {
+			url = storetest.Postgres(t)
+			storage.DatabaseURL = seal.Secret(url)
+		}
 		tc.arrange(dir, &storage, &file)
-		target := func() string { // the tables of a target that responds
-			if name != "PostgreSQL with tables" {
+		target := func() string {
+			if url == "" {
 				return ""
 			}
-			return tablesOf(t, storage.DatabaseURL.Reveal())
+			return tablesOf(t, url)
 		}
 		before, tables := dirState(t, dir), target()
 		_, err := instance.Restore(t.Context(), storage, file)

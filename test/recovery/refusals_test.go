@@ -4,6 +4,7 @@ package recovery
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"parley/internal/backup"
+	"parley/internal/db"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
 	"parley/test/parleytest"
@@ -100,11 +102,42 @@ func copyOf(t *testing.T, dir string) string {
 	return clone
 }
 
-// With a wrong key, a truncated file or a newer schema, parley restore, backup verify and copy exit with status 1, say
-// what is wrong in one line, and change nothing.
+// databases returns the tables of PostgreSQL databases with their numbers of rows, and which databases the server has.
+func databases(t *testing.T, urls ...string) (state []string) {
+	t.Helper()
+	for i, url := range urls {
+		err := db.ReadPostgres(t.Context(), url, func(r *db.Reader) error {
+			rows, err := r.CountRows(t.Context())
+			if state = append(state, fmt.Sprint(i, rows)); err != nil || i > 0 {
+				return err
+			}
+			return r.Query(t.Context(), `SELECT datname FROM pg_database ORDER BY datname`, nil, func(row db.Row) error {
+				var name string
+				err := row.Scan(&name)
+				state = append(state, name)
+				return err
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return state
+}
+
+// With a wrong key, a truncated file, a newer schema or a target that is not empty, parley restore, backup verify and
+// copy exit with status 1, say what is wrong in one line, and change nothing.
 func TestCommands_Refusals(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) { testRefusals(t, "") })
+	t.Run("postgres", func(t *testing.T) { testRefusals(t, storetest.Postgres(t)) })
+}
+
+// testRefusals tests backups and copies of the PostgreSQL database at url, or of a SQLite database.
+func testRefusals(t *testing.T, url string) {
 	dataDir := t.TempDir()
-	s := parleytest.Start(t, parleytest.Options{DataDir: dataDir, Args: []string{"--no-supervise"}})
+	ofSource := []string{"PARLEY_DATABASE_URL=" + url}
+	s := parleytest.Start(t, parleytest.Options{
+		DataDir: dataDir, Environment: ofSource, Args: []string{"--no-supervise"}})
 	file := filepath.Join(t.TempDir(), "b.tar")
 	if out, err := parleytest.Command(nil, "backup", file, "--data-dir", dataDir).CombinedOutput(); err != nil {
 		t.Fatalf("backup: %v %s", err, out)
@@ -115,55 +148,70 @@ func TestCommands_Refusals(t *testing.T) {
 	key := filepath.Join(dataDir, "master.key")
 	wrongKey := writeFile(t, "wrong.key", []byte(seal.NewKey().Reveal()+"\n"))
 	truncated, newer := writeFile(t, "cut.tar", cut(t, file)), ofNewerSchema(t, file)
-	newerSource, cutSource := copyOf(t, dataDir), copyOf(t, dataDir)
-	raw := storetest.Database{Dir: newerSource}.Raw(t)
-	_, err := raw.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)`)
-	if err = errors.Join(err, raw.Close()); err != nil {
-		t.Fatal(err)
-	}
-	database := filepath.Join(cutSource, "parley.db")
-	if err := os.WriteFile(database, cut(t, database), 0o600); err != nil {
-		t.Fatal(err)
+	empty, filled, cutSource := storetest.Postgres(t), storetest.Postgres(t), t.TempDir()
+	storetest.Project(t, storetest.Open(t, filled, ""))
+	urls := []string{empty, filled}
+	restore := func(args ...string) []string {
+		args = append([]string{"restore"}, args...)
+		if url != "" {
+			args = append(args, "--database-url", empty)
+		}
+		return args
 	}
 
 	const newerSchema = "version 9999 of the schema, written by a newer Parley"
-	for _, c := range []struct {
+	type refusal struct {
 		name string
 		args []string
 		want string
-	}{
-		{"restore with a wrong key", []string{"restore", file, "--data-dir", "NEW", "--master-key-file", wrongKey},
+	}
+	cases := []refusal{
+		{"restore with a wrong key", restore(file, "--data-dir", "NEW", "--master-key-file", wrongKey),
 			"the key in " + wrongKey + " has the fingerprint "},
-		{"restore of a truncated file", []string{"restore", truncated, "--data-dir", "NEW", "--master-key-file", key},
+		{"restore of a truncated file", restore(truncated, "--data-dir", "NEW", "--master-key-file", key),
 			truncated + ": the backup is not complete: the file ends too early"},
-		{"restore of a newer schema", []string{"restore", newer, "--data-dir", "NEW", "--master-key-file", key}, newerSchema},
+		{"restore of a newer schema", restore(newer, "--data-dir", "NEW", "--master-key-file", key), newerSchema},
 		{"drill with a wrong key", []string{"backup", "verify", file, "--data-dir", dataDir, "--master-key-file", wrongKey},
 			"the backup was not verified: the backup needs the master key with the fingerprint "},
 		{"drill of a truncated file", []string{"backup", "verify", truncated, "--data-dir", dataDir},
 			"the backup does not work: " + truncated + ": the backup is not complete: the file ends too early"},
 		{"drill of a newer schema", []string{"backup", "verify", newer, "--data-dir", dataDir}, newerSchema},
-		{"copy with a wrong key", []string{"copy", "--data-dir", dataDir, "--master-key-file", wrongKey},
+		{"copy with a wrong key", []string{"copy", "--data-dir", dataDir, "--to", empty, "--master-key-file", wrongKey},
 			"the master key does not fit this database"},
-		{"copy of a truncated database", []string{"copy", "--data-dir", cutSource}, "database disk image is malformed"},
-		{"copy of a newer schema", []string{"copy", "--data-dir", newerSource}, newerSchema},
-	} {
+		{"copy to a target that is not empty", []string{"copy", "--data-dir", dataDir, "--to", filled},
+			"--to: the target is not empty, its table "},
+	}
+	if url == "" {
+		cutSource = copyOf(t, dataDir)
+		database := filepath.Join(cutSource, "parley.db")
+		if err := os.WriteFile(database, cut(t, database), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases,
+			refusal{"copy of a truncated database", []string{"copy", "--data-dir", cutSource, "--to", empty},
+				"database disk image is malformed"},
+			refusal{"restore into a target that is not empty", []string{"restore", file, "--data-dir", dataDir},
+				"parley.db exists: restore into another directory"})
+	} else {
+		urls = append(urls, url)
+		cases = append(cases, refusal{"restore into a target that is not empty", []string{"restore", file,
+			"--data-dir", "NEW", "--master-key-file", key, "--database-url", filled},
+			"--database-url: the database is not empty: restore into a new one"})
+	}
+	test := func(c refusal) {
 		t.Run(c.name, func(t *testing.T) {
 			parent, temporary := t.TempDir(), t.TempDir()
 			for i := range c.args {
 				c.args[i] = strings.Replace(c.args[i], "NEW", filepath.Join(parent, "new"), 1)
 			}
-			url := ""
-			if c.args[0] == "copy" {
-				url = storetest.Postgres(t)
-				c.args = append(c.args, "--to", url)
-			}
-			dirs := []string{dataDir, newerSource, cutSource, parent, temporary}
+			dirs := []string{dataDir, cutSource, parent, temporary}
 			var before []map[string]string
 			for _, dir := range dirs {
 				before = append(before, readFiles(t, dir))
 			}
+			servers := databases(t, urls...)
 			var stderr strings.Builder
-			command := parleytest.Command([]string{"TMPDIR=" + temporary}, c.args...)
+			command := parleytest.Command(append([]string{"TMPDIR=" + temporary}, ofSource...), c.args...)
 			command.Stderr = &stderr
 			err := command.Run()
 			exit, _ := errors.AsType[*exec.ExitError](err)
@@ -180,18 +228,22 @@ func TestCommands_Refusals(t *testing.T) {
 						slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before[i])))
 				}
 			}
-			if url == "" {
-				return
-			}
-			tables := 0
-			err = storetest.Database{URL: url}.Raw(t).QueryRow(
-				`SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables)
-			if err != nil || tables != 0 {
-				t.Errorf("target of the copy: got %d tables, %v, want none", tables, err)
+			if after := databases(t, urls...); !slices.Equal(after, servers) {
+				t.Errorf("databases: got %v, want %v", after, servers)
 			}
 		})
 	}
-	if out, err := parleytest.Command(nil, "backup", "verify", file, "--data-dir", dataDir).CombinedOutput(); err != nil {
+	for _, c := range cases {
+		test(c)
+	}
+	verify := parleytest.Command(ofSource, "backup", "verify", file, "--data-dir", dataDir)
+	if out, err := verify.CombinedOutput(); err != nil {
 		t.Errorf("drill of the backup itself: got %v %s, want none", err, out)
 	}
+	raw := storetest.Database{URL: url, Dir: dataDir}.Raw(t)
+	_, err := raw.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)`)
+	if err = errors.Join(err, raw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	test(refusal{"copy of a newer schema", []string{"copy", "--data-dir", dataDir, "--to", empty}, newerSchema})
 }
