@@ -2,11 +2,13 @@ package cluster
 
 import (
 	"context"
+	"database/sql"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,19 +28,40 @@ import (
 // reports whether it succeeded, and logs why not.
 func killAfter(t *testing.T, s *service, after time.Duration, args ...string) (succeeded bool) {
 	t.Helper()
+	return killWhen(t, s, func(running context.Context) { pause(running, after) }, args...)
+}
+
+// killWhen runs the parley command and kills it when await returns, unless it has ended. The context of await ends with
+// the command. It reports whether the command succeeded, and logs why not.
+func killWhen(t *testing.T, s *service, await func(running context.Context), args ...string) (succeeded bool) {
+	t.Helper()
 	var errs testkit.Buffer
 	cmd := parleytest.Command([]string{"PARLEY_MASTER_KEY=" + s.master.Reveal()}, args...)
 	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
+	running, ended := context.WithCancel(t.Context())
+	var killing sync.WaitGroup
+	killing.Go(func() {
+		await(running)
+		_ = cmd.Process.Kill()
+	})
 	err := cmd.Wait()
+	ended()
+	killing.Wait()
 	if err != nil {
 		t.Logf("parley %s: %v: %s", args[0], err, errs.String())
 	}
 	return err == nil
+}
+
+// pause waits for a time, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }
 
 // fillDatabase adds meetings to the database of a data directory.
@@ -196,50 +219,114 @@ func incompleteBackups(t *testing.T, dir, dataDir string) (n int) {
 	return len(parts) + len(copies)
 }
 
-// A copy that is killed leaves all rows in the target or none. With none it can be repeated, and with all it is
-// refused.
+// A copy that is killed, also while it copies rows, leaves everything in the target or nothing. With nothing the server
+// refuses to use the target in the place of the source, and the copy can be repeated; with everything it is refused.
 func TestCopy_KilledInTheMiddle(t *testing.T) {
-	t.Parallel()
-	s := &service{master: seal.NewKey()}
-	n := s.startNode(t)
-	n.stop()
-	fillDatabase(t, s, n.dir)
-	identity, err := os.ReadFile(filepath.Join(n.dir, "database.id"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for interrupted, tries := 0, 0; interrupted < 3; tries++ {
-		if tries == 40 {
-			t.Fatalf("got %d copies that were killed in the middle, want 3", interrupted)
-		}
-		url := storetest.Postgres(t)
-		copied := func(after time.Duration) bool {
-			// A copy that has succeeded has changed it.
-			if err := os.WriteFile(filepath.Join(n.dir, "database.id"), identity, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			return killAfter(t, s, after, "copy", "--data-dir", n.dir, "--to", url)
-		}
-		succeeded := copied(500*time.Millisecond + rand.N(2*time.Second))
-		rooms := countRooms(t, url)
-		if rooms != 1500 && (rooms != 0 || succeeded) {
-			t.Fatalf("after a copy, succeeded %t: got %d rooms, want all or none", succeeded, rooms)
-		}
-		if rooms == 1500 {
-			if copied(time.Minute) {
-				t.Error("copy again to a complete target: got no error, want a refusal")
-			}
-			continue
-		}
-		if begun, err := store.HasTables(t.Context(), url, ""); err != nil {
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		s := &service{master: seal.NewKey(), database: d.URL}
+		n := s.startNode(t)
+		n.stop()
+		fillDatabase(t, s, n.dir)
+		identity, err := os.ReadFile(filepath.Join(n.dir, "database.id"))
+		if err != nil {
 			t.Fatal(err)
-		} else if begun {
+		}
+		interrupted, midway := 0, 0 // copies; those of them that had begun to copy rows
+		for tries := 0; midway < 3; tries++ {
+			if tries == 40 {
+				t.Fatalf("got %d copies that were killed while they copied rows, want 3", midway)
+			}
+			target := newCopyTarget(t)
+			copied := func(await func(running context.Context)) bool {
+				// A copy that has succeeded has changed it.
+				if err := os.WriteFile(filepath.Join(n.dir, "database.id"), identity, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				args := []string{"copy", "--data-dir", n.dir, "--to", target.url}
+				if d.URL != "" {
+					args = append(args, "--database-url", d.URL)
+				}
+				return killWhen(t, s, await, args...)
+			}
+			hasBegun := false
+			succeeded := copied(func(running context.Context) {
+				if tries%3 == 0 { // at a random moment
+					pause(running, rand.N(2*time.Second))
+					return
+				}
+				hasBegun = target.awaitRows(running)
+				pause(running, rand.N(200*time.Millisecond))
+			})
+			target.awaitDisconnected()
+			untilEnd := func(running context.Context) { <-running.Done() }
+			if rooms := countRooms(t, target.url); rooms != 0 {
+				if rooms != 1500 || copied(untilEnd) {
+					t.Fatalf("after a copy, succeeded %t: got %d rooms, want all or none, and a second copy only with none",
+						succeeded, rooms)
+				}
+				continue
+			}
+			if has, err := store.HasTables(t.Context(), target.url, ""); err != nil || has || succeeded {
+				t.Fatalf("after a copy without rooms, succeeded %t: got tables %t, error %v, want none", succeeded, has, err)
+			}
 			interrupted++
+			if hasBegun {
+				midway++
+			}
+			_, err := instance.OpenStore(t.Context(), config.Config{Storage: config.Storage{DataDir: n.dir,
+				DatabaseURL: seal.Secret(target.url), MasterKey: seal.Secret(s.master.Reveal())}})
+			if want := "the database of --database-url has no identity yet"; err == nil || !strings.Contains(err.Error(), want) {
+				t.Fatalf("open the target as a server does: got %v, want %q", err, want)
+			}
+			if !copied(untilEnd) || countRooms(t, target.url) != 1500 {
+				t.Fatalf("copy again: got %d rooms, want 1500", countRooms(t, target.url))
+			}
 		}
-		if !copied(time.Minute) || countRooms(t, url) != 1500 {
-			t.Fatalf("copy again: got %d rooms, want 1500", countRooms(t, url))
-		}
+		t.Logf("%d copies were interrupted, %d of them while they copied rows", interrupted, midway)
+	})
+}
+
+// copyTarget is an empty PostgreSQL database, and a connection that watches what others do in it.
+type copyTarget struct {
+	t     *testing.T
+	url   string
+	watch *sql.DB
+}
+
+func newCopyTarget(t *testing.T) copyTarget {
+	t.Helper()
+	url := storetest.Postgres(t)
+	c := copyTarget{t: t, url: url, watch: storetest.Database{URL: url}.Raw(t)}
+	c.watch.SetMaxOpenConns(1)
+	return c
+}
+
+// others returns how many other connections have a last statement like a pattern.
+func (c copyTarget) others(pattern string) (n int) {
+	err := c.watch.QueryRow(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+		AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND query LIKE $1`, pattern).Scan(&n)
+	if err != nil {
+		c.t.Error(err)
 	}
+	return n
+}
+
+// awaitRows waits until a command writes rows into the target. It returns false if the command ended before.
+func (c copyTarget) awaitRows(running context.Context) bool {
+	for running.Err() == nil {
+		if c.others(`copy "%`) > 0 {
+			return true
+		}
+		pause(running, time.Millisecond)
+	}
+	return false
+}
+
+// awaitDisconnected waits until PostgreSQL has ended the connections of a killed command, and has completed or rolled
+// back what they did.
+func (c copyTarget) awaitDisconnected() {
+	c.t.Helper()
+	testkit.Eventually(c.t, "PostgreSQL ends the connections of the command", func() bool { return c.others("%") == 0 })
 }
 
 // countRooms returns the number of rooms, 0 without the table.
