@@ -74,9 +74,10 @@ func TestAudit_ChangesByServiceAndCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// With the saved response of the room, which has its link.
 	if e := entries[0]; e.Action != audit.DatabaseResealed || e.Kind != audit.KindLocal ||
-		e.After != `{"master_key":"`+master.ID()+`","secrets":4}` || resealed.Secrets != 4 {
-		t.Errorf("got %+v, want 4 secrets under the key %s", e, master.ID())
+		e.After != `{"master_key":"`+master.ID()+`","secrets":5}` || resealed.Secrets != 5 {
+		t.Errorf("got %+v, want 5 secrets under the key %s", e, master.ID())
 	}
 	if e := entries[1]; e.Action != audit.NodeLost || e.Subject != "crashed" || e.Node != again.app.rooms.NodeID() {
 		t.Errorf("got %+v, want the loss of the node crashed", e)

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -103,7 +104,7 @@ func (s *server) createRoom(maxParticipants, emptyTimeout int) (id, link string)
 		RoomID    string `json:"room_id"`
 		FinalLink string `json:"final_link"`
 	}
-	status := 0
+	status, once := 0, rand.Text() // because a room may have been created although the response was a 503
 	testkit.Eventually(s.t, "a busy disk accepts the write", func() bool {
 		r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/v3/rooms/create_quick_audio_room",
 			bytes.NewReader(body))
@@ -112,6 +113,7 @@ func (s *server) createRoom(maxParticipants, emptyTimeout int) (id, link string)
 		}
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("hash-signature", sign.Legacy(s.APIKey, body))
+		r.Header.Set("Idempotency-Key", once)
 		status = s.do(r, &out)
 		return status != http.StatusServiceUnavailable
 	})

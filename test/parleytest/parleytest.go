@@ -20,8 +20,12 @@ import (
 // commandEnv makes the test program run as the parley command.
 const commandEnv = "PARLEY_TEST_COMMAND"
 
-// stopTimeout is how long a server may take to stop when its test ends.
-const stopTimeout = testkit.Timeout
+const (
+	// startTimeout is how long a server may take to start. It is long, because the start may migrate a large database.
+	startTimeout = 5 * time.Minute
+	// stopTimeout is how long a server may take to stop when its test ends.
+	stopTimeout = testkit.Timeout
+)
 
 // Main runs the parley command in a process of Command, and the tests otherwise. It does not
 // return. TestMain calls it.
@@ -107,8 +111,13 @@ func Start(t testing.TB, o Options) *Server {
 			t.Errorf("the server did not stop within %s:\n%s", stopTimeout, s.Log)
 		}
 	})
-	if s.URL = <-url; s.URL == "" {
-		t.Fatalf("the server did not start:\n%s", s.Log)
+	select {
+	case s.URL = <-url:
+	case <-time.After(startTimeout):
+		t.Fatalf("the server did not start within %s:\n%s", startTimeout, s.Log)
+	}
+	if s.URL == "" {
+		t.Fatalf("the server ended instead of starting:\n%s", s.Log)
 	}
 	return s
 }
