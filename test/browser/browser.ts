@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { useOnly, type Way } from './ways';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 export const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -249,30 +250,9 @@ export class Person {
     throw new Error(`Tab never reached ${name}`);
   }
 
-  /** Makes media use only relays at the TURN servers of a scheme, `turn:` or `turns:`, from the next page on. */
-  relayMedia(scheme: 'turn:' | 'turns:'): Promise<void> {
-    return this.useICEServers(scheme, 'relay');
-  }
-
-  /** Makes media use no relays, from the next page on. */
-  withoutRelays(): Promise<void> {
-    return this.useICEServers('none', 'all');
-  }
-
-  private async useICEServers(scheme: string, policy: RTCIceTransportPolicy): Promise<void> {
-    await this.page.addInitScript(
-      ({ scheme, policy }) => {
-        globalThis.RTCPeerConnection = class extends RTCPeerConnection {
-          constructor(configuration: RTCConfiguration = {}) {
-            const servers = (configuration.iceServers ?? [])
-              .map((server) => ({ ...server, urls: [server.urls].flat().filter((url) => url.startsWith(scheme)) }))
-              .filter(({ urls }) => urls.length > 0);
-            super({ ...configuration, iceServers: servers, iceTransportPolicy: policy });
-          }
-        };
-      },
-      { scheme, policy },
-    );
+  /** Makes media use one way only, from the next page on. */
+  async useOnly(way: Way): Promise<void> {
+    await this.page.addInitScript(`(function () {${useOnly}})('${way}')`);
   }
 
   /** Records the screen reader announcements of the page from the next time it is opened. */

@@ -131,7 +131,7 @@ test('a person over TURN stays in the room when the node that relays their media
   const links = nodes[0].demo('audio');
   const amina = await Person.arrive(browser);
   const ben = await Person.arrive(browser);
-  await ben.relayMedia('turns:');
+  await ben.useOnly('turns:');
   await ben.page.addInitScript(watchSound);
   await amina.join(links.host);
   await amina.page.getByRole('button', { name: 'More' }).waitFor();

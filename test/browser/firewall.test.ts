@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { chromiumPath, fakeDevices, launch, Person } from './browser';
 import { Firefox } from './firefox';
 import { binary, freeTCPPort, Server } from './server';
+import { useOnly } from './ways';
 
 /** The name of the server, because Firefox accepts TURN over TLS only with a name. */
 const host = 'meet.example.test';
@@ -240,34 +241,6 @@ async function collect(program: ChildProcessWithoutNullStreams): Promise<unknown
   const { checks } = JSON.parse(text) as { checks: { check: string; detail?: string; findings?: { id: string }[] }[] };
   return checks.map(({ check, detail, findings }) => [check, findings?.map(({ id }) => id) ?? Boolean(detail)]);
 }
-
-/**
- * Makes the connections that the page opens later use one way only: a scheme of TURN servers, or the
- * protocol of the server's own addresses. Runs in Firefox.
- */
-const useOnly = `
-  const way = arguments[0];
-  const isRelay = way.startsWith('turn');
-  const isOther = (candidate) => !isRelay && !new RegExp(' ' + way + ' ', 'i').test(candidate);
-  const Original = window.RTCPeerConnection;
-  window.RTCPeerConnection = class extends Original {
-    constructor(configuration = {}) {
-      const servers = (configuration.iceServers ?? [])
-        .map((server) => ({ ...server, urls: [server.urls].flat().filter((url) => isRelay && url.startsWith(way)) }))
-        .filter(({ urls }) => urls.length > 0);
-      super({ ...configuration, iceServers: servers, iceTransportPolicy: isRelay ? 'relay' : 'all' });
-      (window.connections ??= []).push(this);
-    }
-    async addIceCandidate(candidate) {
-      if (candidate?.candidate && isOther(candidate.candidate)) return;
-      return super.addIceCandidate(candidate);
-    }
-    async setRemoteDescription(description) {
-      const sdp = description.sdp.split('\\r\\n').filter((line) => !line.startsWith('a=candidate:') || !isOther(line)).join('\\r\\n');
-      return super.setRemoteDescription({ type: description.type, sdp });
-    }
-  };`;
-
 /** Waits until Firefox plays the audio of another participant, and returns the ways of its connections. */
 async function untilReceived(firefox: Firefox): Promise<string[]> {
   await firefox.until(`return [...document.querySelectorAll('audio')].some((a) => a.srcObject && a.currentTime > 0.5)`);

@@ -81,10 +81,10 @@ describe('where UDP is blocked', () => {
   });
 
   test.each([
-    ['ICE over TCP', null],
+    ['ICE over TCP', 'tcp'],
     ['TURN over TCP', 'turn:'],
     ['TURN over TLS', 'turns:'],
-  ] as const)('people meet on the port for HTTPS by %s', async (_, scheme) => {
+  ] as const)('people meet on the port for HTTPS by %s', async (_, way) => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const own = await Server.startSecure();
     const trusting = await launch([...fakeDevices, withoutUDP, '--ignore-certificate-errors']);
@@ -92,7 +92,7 @@ describe('where UDP is blocked', () => {
       const room = await own.createMeeting({});
       const host = await Person.arrive(trusting);
       const guest = await Person.arrive(trusting);
-      for (const person of [host, guest]) await (scheme ? person.relayMedia(scheme) : person.withoutRelays());
+      for (const person of [host, guest]) await person.useOnly(way);
       await guest.open(room.guest_link);
       await check(guest, 'Your network blocks UDP, so you’ll connect over TCP.');
       await guest.page.keyboard.press('Escape');
@@ -176,7 +176,7 @@ describe('on an open network', () => {
     for (const person of [guest, host]) await person.close();
   });
 
-  test('people meet over UDP with the number of the port for HTTPS', async () => {
+  test('people meet over UDP alone with the number of the port for HTTPS', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const own = await Server.startSecure();
     const trusting = await launch([...fakeDevices, '--ignore-certificate-errors']);
@@ -184,11 +184,14 @@ describe('on an open network', () => {
       const room = await own.createRoom();
       const host = await Person.arrive(trusting);
       const guest = await Person.arrive(trusting);
+      for (const person of [host, guest]) await person.useOnly('udp');
       await host.join(room.final_link);
       await guest.join(room.guest_link, 'Ben');
       await Promise.all([host.untilHeard(), guest.untilHeard()]);
-      await host.button('More').click();
-      await check(host, 'Your connection is good. You’re connected over UDP.');
+      for (const person of [host, guest]) {
+        await person.button('More').click();
+        await check(person, 'Your connection is good. You’re connected over UDP.');
+      }
     } finally {
       await trusting.close();
       await own.close();

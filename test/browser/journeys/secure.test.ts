@@ -11,7 +11,7 @@ test('two people meet over HTTPS, on one port of the server itself, although the
     expect(room.final_link).toMatch(/^https:\/\/localhost:/);
     const host = await Person.arrive(browser);
     const guest = await Person.arrive(browser);
-    await guest.relayMedia('turns:');
+    await guest.useOnly('turns:');
     await host.join(room.final_link);
     await guest.join(room.guest_link, 'Ben');
     await Promise.all([host.untilHeard(), guest.untilHeard()]);
