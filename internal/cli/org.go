@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -167,8 +168,15 @@ func (c orgDelete) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	o, err := callWithTimeout[manage.Organization](ctx, c.manager, "DELETE", apiPath("/organizations/%s", c.ID), nil, 0)
-	if err != nil || c.JSON {
-		return s.printResult(o, err)
+	if err != nil {
+		return err
+	}
+	var failed error
+	if o.Compaction != nil {
+		failed = compactionError("the organization is deleted", *o.Compaction)
+	}
+	if c.JSON {
+		return errors.Join(s.printResult(o, nil), failed)
 	}
 	fmt.Fprintf(s.out, "Deleted organization %s %s and its usage.\n", o.OrganizationId, quoteName(o.Name))
 	if o.UsageHours != nil && o.Compaction != nil { // a server before this version sends neither
@@ -177,5 +185,5 @@ func (c orgDelete) Run(ctx context.Context, s *streams) error {
 		}
 		printCompaction(s.out, *o.Compaction)
 	}
-	return nil
+	return failed
 }

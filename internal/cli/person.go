@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -67,8 +68,12 @@ func (c personErase) Run(ctx context.Context, s *streams) error {
 	q := c.query(nil)
 	done, err := callWithTimeout[manage.PersonErased](ctx, c.manager, "POST",
 		apiPath("/projects/%s/person-erase", c.Project), manage.Person{UserId: q.UserId, SeatId: q.SeatId}, 0)
-	if err != nil || c.JSON {
-		return s.printResult(done, err)
+	if err != nil {
+		return err
+	}
+	failed := compactionError("the person is erased", done.Compaction)
+	if c.JSON {
+		return errors.Join(s.printResult(done, nil), failed)
 	}
 	fmt.Fprint(s.out, "Erased the person. Changed:\n")
 	if err := printFields(s.out, "  rooms", strconv.Itoa(done.Erased.Rooms), "  seats", strconv.Itoa(done.Erased.Seats),
@@ -79,18 +84,27 @@ func (c personErase) Run(ctx context.Context, s *streams) error {
 	}
 	fmt.Fprintf(s.out, "Backups made before %s still contain the person.\n", formatTime(&done.ErasedAt))
 	printCompaction(s.out, done.Compaction)
-	return nil
+	return failed
 }
 
-// printCompaction prints what the operator must know about the compaction after a deletion.
+// printCompaction prints what the operator must know about the compaction after a deletion, unless compactionError
+// does.
 func printCompaction(out io.Writer, compaction manage.Compaction) {
 	switch compaction {
 	case "running":
-		fmt.Fprint(out, "The files of the database are still being rewritten; the log of the server says when that ends.\n")
-	case "failed":
-		fmt.Fprint(out, "The files of the database could not be rewritten and still contain the deleted text: "+
-			"see the log of the server, then run parley person erase, also for a person who is erased already.\n")
+		fmt.Fprint(out, "The files of the database are still being rewritten; the log of the server says when that ends. "+
+			"If the server stops before, it rewrites them after its next start.\n")
 	case "later":
 		fmt.Fprint(out, "The database overwrites the deleted text later; see the guide for operators.\n")
 	}
+}
+
+// compactionError returns the error of a deletion whose compaction has failed, or nil. done says what was deleted.
+func compactionError(done string, compaction manage.Compaction) error {
+	if compaction != "failed" {
+		return nil
+	}
+	return fmt.Errorf("%s, but the files of the database could not be rewritten and still contain the deleted text: "+
+		"remove the cause, which the log of the server has; the server tries again by itself, at least once a day and "+
+		"after each start", done)
 }

@@ -47,11 +47,16 @@ func TestCompact_LargeSQLiteFile(t *testing.T) {
 			}
 		})
 	}
-	done, err := f.db.Compact(t.Context(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	done, err := f.db.DB.Compact(t.Context(), slog.New(slog.NewTextHandler(t.Output(), nil)),
+		`INSERT INTO filler (n) VALUES (1000)`)
 	stop.Store(true)
 	writers.Wait()
 	if !done || err != nil {
 		t.Errorf("Compact: got %t, %v, want true", done, err)
+	}
+	var added int
+	if err := raw.QueryRow(`SELECT count(*) FROM filler WHERE n = 1000`).Scan(&added); err != nil || added != 1 {
+		t.Errorf("rows of the statement after the compaction: got %d, %v, want 1", added, err)
 	}
 	info, err := os.Stat(f.File())
 	if err != nil || info.Size() > (megabytes+5)*1_000_000 || info.Size() < (megabytes-5)*1_000_000 {

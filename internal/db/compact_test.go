@@ -26,7 +26,7 @@ type compactingEngine struct {
 
 func (e *compactingEngine) checkSpaceToCompact(context.Context) error { return e.noSpace }
 
-func (e *compactingEngine) compact(ctx context.Context) error {
+func (e *compactingEngine) compact(ctx context.Context, _ string) error {
 	e.runs++
 	return e.copyFile(ctx, "compact")
 }
@@ -63,7 +63,7 @@ func TestCompact_WritesWait(t *testing.T) {
 		began := time.Now()
 		var callers sync.WaitGroup
 		callers.Go(func() {
-			if done, err := db.Compact(t.Context(), silent); !done || err != nil {
+			if done, err := db.Compact(t.Context(), silent, ""); !done || err != nil {
 				t.Errorf("Compact: got %t, %v, want true", done, err)
 			}
 		})
@@ -93,7 +93,7 @@ func TestCompact_LongerThanWritesWait(t *testing.T) {
 		var callers sync.WaitGroup
 		for range 2 {
 			callers.Go(func() {
-				if done, err := db.Compact(t.Context(), silent); !done || err != nil || time.Since(began) != time.Minute {
+				if done, err := db.Compact(t.Context(), silent, ""); !done || err != nil || time.Since(began) != time.Minute {
 					t.Errorf("Compact: got %t, %v after %s, want true after 1m", done, err, time.Since(began))
 				}
 			})
@@ -101,7 +101,7 @@ func TestCompact_LongerThanWritesWait(t *testing.T) {
 		callers.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			if done, err := db.Compact(ctx, silent); done || !errors.Is(err, context.DeadlineExceeded) {
+			if done, err := db.Compact(ctx, silent, ""); done || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Compact for 20s: got %t, %v, want DeadlineExceeded", done, err)
 			}
 		})
@@ -115,7 +115,7 @@ func TestCompact_LongerThanWritesWait(t *testing.T) {
 		if err := db.Write(context.Background(), noWork); err != nil || e.runs != 1 {
 			t.Errorf("after the compaction: got %v and %d runs, want a write and one run", err, e.runs)
 		}
-		if done, err := db.Compact(t.Context(), silent); !done || err != nil || e.runs != 2 {
+		if done, err := db.Compact(t.Context(), silent, ""); !done || err != nil || e.runs != 2 {
 			t.Errorf("compact again: got %t, %v, %d runs, want a second run", done, err, e.runs)
 		}
 	})
@@ -133,7 +133,7 @@ func TestCompact_NotDuringSnapshot(t *testing.T) {
 		callers.Go(snapshot)
 		synctest.Wait()
 		callers.Go(func() {
-			if done, err := db.Compact(t.Context(), silent); !done || err != nil {
+			if done, err := db.Compact(t.Context(), silent, ""); !done || err != nil {
 				t.Errorf("Compact: got %t, %v, want true", done, err)
 			}
 		})
@@ -155,7 +155,7 @@ func TestCompact_Fails(t *testing.T) {
 		e.noSpace = errors.New("the disk is full")
 		var text bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&text, nil))
-		if done, err := db.Compact(t.Context(), log); done || !errors.Is(err, e.noSpace) || e.runs != 0 {
+		if done, err := db.Compact(t.Context(), log, ""); done || !errors.Is(err, e.noSpace) || e.runs != 0 {
 			t.Errorf("without space: got %t, %v and %d runs, want %v and none", done, err, e.runs, e.noSpace)
 		}
 		if want := `level=ERROR msg="compact the database skipped, it still contains erased data" ` +
@@ -165,7 +165,7 @@ func TestCompact_Fails(t *testing.T) {
 		e.noSpace = nil
 		result := make(chan error)
 		go func() {
-			_, err := db.Compact(context.Background(), silent)
+			_, err := db.Compact(context.Background(), silent, "")
 			result <- err
 		}()
 		synctest.Wait()
@@ -174,7 +174,7 @@ func TestCompact_Fails(t *testing.T) {
 		if err := <-result; !fault.Is(err, fault.Unavailable) || time.Since(began) != 0 {
 			t.Errorf("closed: got %v after %s, want Unavailable at once", err, time.Since(began))
 		}
-		if _, err := db.Compact(t.Context(), silent); !fault.Is(err, fault.Unavailable) {
+		if _, err := db.Compact(t.Context(), silent, ""); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("after Close: got %v, want Unavailable", err)
 		}
 	})

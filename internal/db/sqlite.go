@@ -103,7 +103,7 @@ func (e *sqliteEngine) checkSpaceToCompact(ctx context.Context) error {
 
 // compact uses a connection of its own, because the writer keeps the only one of
 // writePool.
-func (e *sqliteEngine) compact(ctx context.Context) error {
+func (e *sqliteEngine) compact(ctx context.Context, afterwards string) error {
 	pool, err := sql.Open("sqlite", sqliteURL(e.path, url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)"}}))
 	if err != nil {
 		return err
@@ -120,7 +120,8 @@ func (e *sqliteEngine) compact(ctx context.Context) error {
 			return fmt.Errorf("empty the write-ahead log: %w", err)
 		}
 		if busy == 0 {
-			return nil
+			_, err := pool.ExecContext(ctx, afterwards)
+			return err
 		}
 		if err := sleep(ctx, retryBackoff); err != nil {
 			return err

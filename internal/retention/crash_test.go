@@ -41,6 +41,9 @@ type crashArguments struct {
 	DeleteOrganization string // ID
 
 	KillIn int // the process kills itself in this transaction of the retention, the first is 1; 0 for none
+	// KillAtLogSize is the size of the write-ahead log of SQLite at which the process kills itself during a compaction; 0
+	// for never.
+	KillAtLogSize int64
 }
 
 // These are the lines that the child process prints.
@@ -58,6 +61,25 @@ type crashReceipt struct {
 
 // transactions counts the transactions of the retention. The process kills itself at the end of one of them.
 type transactions struct{ begun, killIn int }
+
+// compactingStore is a store whose process kills itself during a compaction.
+type compactingStore struct {
+	retention.Store
+	log         string // file of the write-ahead log
+	killAtBytes int64
+}
+
+func (s compactingStore) Compact(ctx context.Context, log *slog.Logger) (bool, error) {
+	go func() {
+		for {
+			if info, err := os.Stat(s.log); err == nil && info.Size() >= s.killAtBytes {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	return s.Store.Compact(ctx, log)
+}
 
 // announcingStore prints a line after each commit of a rollup and of a sweep.
 type announcingStore struct {
@@ -95,7 +117,11 @@ func maintain(a crashArguments) error {
 	}
 	clock := func() time.Time { return a.Now }
 	s := announcingStore{db, &transactions{killIn: a.KillIn}}
-	sweeper := retention.NewService(s, a.Periods, noRooms{}, func(string) {}, clock, slog.New(slog.DiscardHandler))
+	var stored retention.Store = s
+	if a.KillAtLogSize > 0 {
+		stored = compactingStore{s, a.Database.File() + "-wal", a.KillAtLogSize}
+	}
+	sweeper := retention.NewService(stored, a.Periods, noRooms{}, func(string) {}, clock, slog.New(slog.DiscardHandler))
 	if a.Erase.ProjectID != "" || a.DeleteOrganization != "" {
 		return printReceipt(ctx, a, db, sweeper)
 	}
@@ -189,7 +215,7 @@ func (f *fixture) runChild(a crashArguments, killAfter int) (lines []string) {
 			time.AfterFunc(rand.N(5*time.Millisecond), func() { _ = child.Process.Kill() })
 		}
 	}
-	killed := killAfter > 0 || a.KillIn > 0
+	killed := killAfter > 0 || a.KillIn > 0 || a.KillAtLogSize > 0
 	if err := child.Wait(); err != nil && (!killed || child.ProcessState.ExitCode() >= 0) {
 		f.t.Fatalf("the child: got %v after the lines %q, want no error but that of a kill", err, lines)
 	}

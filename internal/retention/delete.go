@@ -71,12 +71,13 @@ func (s *Service) emptyProject(ctx context.Context, id string) (bool, error) {
 // finishDeletions compacts the files of the database and then deletes the rows of projects that
 // were emptied, each with a receipt in the audit log. The compaction comes first, so that a
 // sweep after a crash repeats it, and once, because writes wait for it. finishDeletions waits until it is
-// complete, because rows can be deleted only after it.
+// complete, because rows can be deleted only after it. If it fails, the projects are deleted nevertheless, because each
+// attempt blocks writes, and a later sweep compacts the files.
 func (s *Service) finishDeletions(ctx context.Context, projects []project.Project) error {
 	if len(projects) == 0 {
 		return nil
 	}
-	compaction := s.compact(ctx)
+	compaction := s.compactInSweep(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -120,6 +121,11 @@ func (s *Service) finishDeletion(ctx context.Context, p project.Project, compact
 		if err := s.store.DeleteProject(ctx, p.ID); err != nil {
 			return err
 		}
+		if compaction == CompactionFailed {
+			if err := s.store.MarkCompactionDue(ctx); err != nil {
+				return err
+			}
+		}
 		return s.recordProject(ctx, audit.ProjectDeleted, p, audit.Fields{"rooms": deleted.Rooms, "seats": deleted.Seats,
 			"connections": deleted.Connections, "links": deleted.Links, "events": deleted.Events,
 			"deliveries": deleted.Deliveries, "compaction": compaction})
@@ -153,8 +159,8 @@ const organizationBatch = 500
 
 // DeleteOrganization deletes an organization without projects, and its usage. After an error,
 // also after an interruption, it can be called again, and returns the counts of all calls. It
-// succeeds even if the compaction of the files does not finish. Errors: NotFound, Conflict if it
-// has projects.
+// succeeds even if the compaction of the files does not finish, which a later sweep then does. Errors: NotFound,
+// Conflict if it has projects.
 func (s *Service) DeleteOrganization(ctx context.Context, id string) (done OrganizationDeletion, err error) {
 	for finished := false; !finished; {
 		err := s.store.WriteInBackground(ctx, func(ctx context.Context) error {
@@ -169,6 +175,9 @@ func (s *Service) DeleteOrganization(ctx context.Context, id string) (done Organ
 			if len(projects) > 0 {
 				return fault.New(fault.Conflict, "organization_has_projects",
 					"the organization has projects (%d): delete them first", len(projects))
+			}
+			if err := s.store.MarkCompactionDue(ctx); err != nil {
+				return err
 			}
 			var hours, rows int
 			if hours, rows, err = s.store.DeleteOrganizationRows(ctx, id, organizationBatch); err != nil {

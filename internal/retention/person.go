@@ -80,7 +80,7 @@ type Compaction string
 const (
 	CompactionDone    Compaction = "done"    // the files contain no copy any more
 	CompactionRunning Compaction = "running" // the compaction did not finish in time and continues
-	CompactionFailed  Compaction = "failed"  // the files were not rewritten; erase again
+	CompactionFailed  Compaction = "failed"  // the files were not rewritten; a later sweep tries again
 	CompactionLater   Compaction = "later"   // the engine overwrites what was erased when it reuses the space
 )
 
@@ -224,7 +224,7 @@ func (s *Service) addEarlierNames(ctx context.Context, t *traces) error {
 // Conflict if the person is in a room now or reconnects to it. After another error or a crash, Erase can be
 // called again, and then also returns what it had changed before, unless erasurePeriod has passed.
 // Erase succeeds even if the compaction of the files does not finish; Erased.Compaction has
-// its state.
+// its state, and a later sweep compacts the files.
 func (s *Service) Erase(ctx context.Context, p Person) (Erased, error) {
 	count := &erasureCount{projectID: p.ProjectID, person: p.key()}
 	err := s.erasePerson(ctx, p, count)
@@ -266,6 +266,9 @@ func (s *Service) countErased(ctx context.Context, count *erasureCount, part Era
 	if part == (Erased{}) {
 		return nil
 	}
+	if err := s.store.MarkCompactionDue(ctx); err != nil {
+		return err
+	}
 	if !count.begun {
 		if err := s.recordErasure(ctx, count.projectID, part); err != nil {
 			return err
@@ -285,13 +288,14 @@ func (c *erasureCount) erasure(done Erased, recorded bool, at time.Time) Erasure
 }
 
 // finishCount records in the audit log what it does not show yet, and returns all that was changed, also by an earlier
-// attempt. It keeps the counts for the next attempt.
+// attempt. It keeps the counts for the next attempt. A compaction is due even if nothing was changed, because erasing a
+// person again is how an operator asks for one.
 func (s *Service) finishCount(ctx context.Context, count *erasureCount) (done Erased, err error) {
 	err = s.store.WriteInBackground(ctx, func(ctx context.Context) error {
 		if done, err = s.takeErased(ctx, count.projectID, count.person); err != nil {
 			return err
 		}
-		return s.store.AddErased(ctx, count.erasure(done, true, s.now()))
+		return errors.Join(s.store.AddErased(ctx, count.erasure(done, true, s.now())), s.store.MarkCompactionDue(ctx))
 	})
 	return done, err
 }

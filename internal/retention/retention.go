@@ -234,6 +234,10 @@ type PersonStore interface {
 	// the engine does so by itself, later. It continues in the background, and logs its
 	// result, if ctx ends before it; the error is then that of ctx.
 	Compact(ctx context.Context, log *slog.Logger) (bool, error)
+	// MarkCompactionDue makes CompactionDue true until a Compact that began after the commit succeeds. It does nothing if
+	// the engine needs no Compact.
+	MarkCompactionDue(ctx context.Context) error
+	CompactionDue(ctx context.Context) (bool, error)
 }
 
 // DeletionStore deletes projects and organizations.
@@ -280,7 +284,10 @@ type Service struct {
 	log     *slog.Logger
 	wake    chan struct{} // signals Run that the deletion of a project has begun
 
-	batchRows int // in the next transaction of a sweep; used by Sweep only
+	// These are used by Sweep only.
+	batchRows    int           // in the next transaction
+	compactAfter time.Time     // no attempt of a sweep to compact is due before; zero if the last one did not fail
+	compactDelay time.Duration // between the last failed attempt and compactAfter
 }
 
 // Rooms ends the rooms of a project that is deleted.

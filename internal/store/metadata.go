@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"parley/internal/fault"
 	"parley/internal/seal"
 )
 
-const metadataMediaSecret = "media_signing_secret"
+const (
+	metadataMediaSecret   = "media_signing_secret"
+	metadataCompactionDue = "compaction_due"
+)
 
 // KeyCheck verifies the master key of a database before the database is opened.
 type KeyCheck struct {
@@ -76,6 +80,33 @@ func (s *DB) metadata(ctx context.Context, name string) (string, error) {
 func (s *DB) setMetadata(ctx context.Context, name, value string) error {
 	return s.Exec(ctx, `INSERT INTO metadata (name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+}
+
+// MarkCompactionDue records in the transaction of ctx that the files keep what this transaction deletes, until
+// a Compact that began after the commit succeeds. It does nothing on PostgreSQL, which needs no compaction.
+func (s *DB) MarkCompactionDue(ctx context.Context) error {
+	if !s.NeedsCompaction() {
+		return nil
+	}
+	return s.setMetadata(ctx, metadataCompactionDue, "true")
+}
+
+// CompactionDue reports whether the files still keep what a transaction with MarkCompactionDue has deleted. It is false
+// on PostgreSQL, also if the database is a copy of a SQLite database with the mark.
+func (s *DB) CompactionDue(ctx context.Context) (bool, error) {
+	if !s.NeedsCompaction() {
+		return false, nil
+	}
+	_, err := s.metadata(ctx, metadataCompactionDue)
+	if errors.Is(err, errMetadataNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Compact is db.DB.Compact that also removes the mark of MarkCompactionDue.
+func (s *DB) Compact(ctx context.Context, log *slog.Logger) (bool, error) {
+	return s.DB.Compact(ctx, log, `DELETE FROM metadata WHERE name = '`+metadataCompactionDue+`'`)
 }
 
 // MediaSecret returns the secret that signs media tokens. It generates the secret

@@ -310,7 +310,8 @@ CREATE TABLE management_tokens (
     UNIQUE (token_hash)
 );
 
--- Values of this installation by their name: its identity, and the sealed secret of media tokens.
+-- Values of this installation by their name: its identity, the sealed secret of media tokens, and whether a compaction is
+-- due.
 CREATE TABLE metadata (
     name TEXT,
     value TEXT NOT NULL,

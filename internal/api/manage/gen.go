@@ -1006,10 +1006,11 @@ type CheckedPathPath string
 
 // Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
 // files were rewritten. `running`: the compaction did not finish within 20 seconds. It
-// continues, or waits for a backup; the server logs its end. The receipt of a project in the
+// continues, or waits for a backup; the server logs its end, and begins again after its next start
+// if it stops before. The receipt of a project in the
 // audit log is never `running`, because it comes after the compaction. `failed`: the files were not
-// rewritten. The server log has the reason; remove it, then repeat the request, or send any
-// request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
+// rewritten. The server log has the reason. After it is removed, the server rewrites them by itself within
+// a day, and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
 type Compaction string
 
 // ConnectionCheck defines model for ConnectionCheck.
@@ -1397,10 +1398,11 @@ type Organization struct {
 
 	// Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
 	// files were rewritten. `running`: the compaction did not finish within 20 seconds. It
-	// continues, or waits for a backup; the server logs its end. The receipt of a project in the
+	// continues, or waits for a backup; the server logs its end, and begins again after its next start
+	// if it stops before. The receipt of a project in the
 	// audit log is never `running`, because it comes after the compaction. `failed`: the files were not
-	// rewritten. The server log has the reason; remove it, then repeat the request, or send any
-	// request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
+	// rewritten. The server log has the reason. After it is removed, the server rewrites them by itself within
+	// a day, and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
 	Compaction *Compaction `json:"compaction,omitempty"`
 	CreatedAt  Time        `json:"created_at"`
 
@@ -1528,10 +1530,11 @@ type PersonErased struct {
 
 	// Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
 	// files were rewritten. `running`: the compaction did not finish within 20 seconds. It
-	// continues, or waits for a backup; the server logs its end. The receipt of a project in the
+	// continues, or waits for a backup; the server logs its end, and begins again after its next start
+	// if it stops before. The receipt of a project in the
 	// audit log is never `running`, because it comes after the compaction. `failed`: the files were not
-	// rewritten. The server log has the reason; remove it, then repeat the request, or send any
-	// request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
+	// rewritten. The server log has the reason. After it is removed, the server rewrites them by itself within
+	// a day, and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
 	Compaction Compaction `json:"compaction"`
 
 	// Erased How many of each were changed. Rooms are those that named the person.
