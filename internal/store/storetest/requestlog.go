@@ -48,7 +48,8 @@ func newAcceptedBlock(projectID, api string, numbers ...int64) requestlog.Block 
 	return b
 }
 
-// testCalls_Rejected lists the rejected calls without the blocks of accepted ones, and trims them so that accepted ones never displace them.
+// testCalls_Rejected lists the rejected calls without the blocks of accepted ones, and trims them so that accepted ones
+// never displace them.
 func (s *suite) testCalls_Rejected(t *testing.T) {
 	ctx := patient()
 	p := Project(t, s.db).ID
