@@ -288,12 +288,43 @@ describe('a change whose response is late', () => {
     await page.unroute('**/keys/rotate');
     const before = await keys();
     await confirm.click();
-    await dialog.getByText(/overlap of the last rotation has not ended/).waitFor();
+    await dialog.getByText('nothing was changed now').waitFor();
     expect(await keys()).toEqual(before);
     // A person who opens the dialog again sees what the next rotation stops.
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Rotate the API key' }).click();
     await dialog.getByText('An earlier rotation is still in its overlap.').waitFor();
+    await person.close();
+  });
+
+  test.each([
+    ['Rotate the API key', 'keys/rotate'],
+    ['Rotate the project secret', 'rotate-secret'],
+  ])('is not made twice by somebody who ends an overlap: %s', async (title, rotation) => {
+    const path = `/projects/${await create(title)}`;
+    await manage('POST', `${path}/${rotation}`);
+    const state = async () => ({
+      keys: (await manage<{ keys: { id: string }[] }>('GET', `${path}/keys`)).keys.map(({ id }) => id),
+      secret: (await manage<{ secret_overlap_ends_at?: string }>('GET', path)).secret_overlap_ends_at,
+    });
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', path);
+    await page.getByText(/^Wait before you end|is unused/).waitFor();
+    await page.route(`**/${rotation}`, async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page.getByRole('button', { name: title }).click();
+    const dialog = page.getByRole('dialog', { name: `${title}?` });
+    const confirm = dialog.getByRole('button', { name: title });
+    await dialog.getByText('An earlier rotation is still in its overlap.').waitFor();
+    await confirm.click();
+    await dialog.getByText('The server did not answer, so this may have been done.').waitFor();
+    await page.unroute(`**/${rotation}`);
+    const before = await state();
+    await confirm.click();
+    await dialog.getByText('nothing was changed now').waitFor();
+    expect(await state()).toEqual(before);
     await person.close();
   });
 });

@@ -1,5 +1,5 @@
 import { type ReactElement, type ReactNode, useState } from 'react';
-import { call, type Schemas } from '../api/client';
+import { ApiError, call, type Schemas } from '../api/client';
 import { useGet } from '../api/useGet';
 import { formatAgo, formatCount, formatTime } from '../format';
 import { href } from '../router';
@@ -172,6 +172,11 @@ function LastUse({ apiKey: { status, last_used_at, last_used_by: by } }: { apiKe
   );
 }
 
+/** Shown when the server refuses a rotation that would end an overlap, and the dialog did not say so. */
+const overlapInForce =
+  'An earlier rotation is in its overlap, so nothing was changed now. Close this dialog and open it again: it then says what another ' +
+  'rotation stops.';
+
 interface RotateProps {
   title: string;
   what: string;
@@ -182,7 +187,7 @@ interface RotateProps {
 
 function Rotate({ title, what, overlapping, rotate, onRotated }: RotateProps): ReactElement {
   const [overlap, setOverlap] = useState(defaultOverlap);
-  // As it was when the dialog opened: a second attempt must not end the overlap that a first one has begun.
+  // For the first attempt only: a second one must not end the overlap that the first one has begun.
   const [force, setForce] = useState(overlapping);
   return (
     <ActionButton
@@ -190,7 +195,12 @@ function Rotate({ title, what, overlapping, rotate, onRotated }: RotateProps): R
       final={force || overlap === 0}
       onOpen={() => setForce(overlapping)}
       act={async () => {
-        onRotated(await rotate({ overlap, force }));
+        try {
+          onRotated(await rotate({ overlap, force }));
+        } catch (error) {
+          setForce(false);
+          throw error instanceof ApiError && error.code === 'overlap_in_force' ? error.saying(overlapInForce) : error;
+        }
         return `There is a new ${what}.`;
       }}
     >
