@@ -2,7 +2,6 @@ package manage
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -279,21 +278,20 @@ func testOrganizationSuspension(t *testing.T, b *fixture) {
 		`unknown field "end_room", the fields are end_rooms`)
 }
 
-// leavingBody is a body whose sender leaves as soon as it was read.
-type leavingBody struct {
-	io.Reader
+// leavingCaller is a caller that leaves as soon as the handler has removed the read timeout. A server with a read
+// timeout ends the context of a longer request in the same way.
+type leavingCaller struct {
+	*httptest.ResponseRecorder
 	leave func()
 }
 
-func (b leavingBody) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if err != nil {
-		b.leave()
-	}
-	return n, err
+func (c leavingCaller) SetReadDeadline(time.Time) error {
+	c.leave()
+	return nil
 }
 
-// A suspension is completed although its caller has left, because nobody would know that some rooms continue.
+// A suspension, a resumption and a deletion are completed although the caller has left, because nobody would know which
+// part was done.
 func TestSuspension_CompletesWithoutCaller(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -303,18 +301,22 @@ func TestSuspension_CompletesWithoutCaller(t *testing.T) {
 		return p["project_id"].(string)
 	}
 	first, second := project(), project()
-	suspendAndLeave := func(path string) {
+	callAndLeave := func(method, path, body string) {
 		t.Helper()
 		ctx, leave := context.WithCancel(t.Context())
-		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/manage"+path+"/suspend",
-			leavingBody{strings.NewReader(`{"end_rooms": true}`), leave})
+		r := httptest.NewRequestWithContext(ctx, method, "/api/manage"+path, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+b.token)
-		r.Header.Set("Content-Type", "application/json")
-		b.handler(b.tokens, fakePlans{}, nil).ServeHTTP(httptest.NewRecorder(), r)
-		if ctx.Err() == nil {
-			t.Fatal("the caller has not left, so the test shows nothing")
+		if body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		w := leavingCaller{httptest.NewRecorder(), leave}
+		b.handler(b.tokens, fakePlans{}, nil).ServeHTTP(w, r)
+		if ctx.Err() == nil || w.Code != http.StatusOK {
+			t.Errorf("%s %s: got status %d and left: %t, want 200 for a caller that has left: %s", method, path, w.Code,
+				ctx.Err() != nil, w.Body)
 		}
 	}
+	const andEndRooms = `{"end_rooms": true}`
 	requireSuspended := func(projectID, roomID string) {
 		t.Helper()
 		if p := b.mustCall("GET", "/projects/"+projectID, nil); p["suspended"] != true {
@@ -325,14 +327,30 @@ func TestSuspension_CompletesWithoutCaller(t *testing.T) {
 		}
 	}
 	room := b.createRoom(first)
-	suspendAndLeave("/projects/" + first)
+	callAndLeave("POST", "/projects/"+first+"/suspend", andEndRooms)
 	requireSuspended(first, room)
-	b.mustCall("POST", "/projects/"+first+"/resume", nil)
+	callAndLeave("POST", "/projects/"+first+"/resume", "")
 
 	rooms := []string{b.createRoom(first), b.createRoom(second)}
-	suspendAndLeave("/organizations/" + o["organization_id"].(string))
+	organization := "/organizations/" + o["organization_id"].(string)
+	callAndLeave("POST", organization+"/suspend", andEndRooms)
 	requireSuspended(first, rooms[0])
 	requireSuspended(second, rooms[1])
+	callAndLeave("POST", organization+"/resume", "")
+
+	room = b.createRoom(first)
+	b.mustCall("POST", "/projects/"+first+"/suspend", nil)
+	callAndLeave("DELETE", "/projects/"+first, "")
+	if p := b.mustCall("GET", "/projects/"+first, nil); p["deleted_at"] == nil {
+		t.Errorf("project %s: got %v, want it deleted", first, p)
+	}
+	if r := b.mustCall("GET", "/rooms/"+room, nil); r["end_reason"] == "" {
+		t.Errorf("the room of the deleted project: got %v, want it ended", r)
+	}
+	empty := b.mustCall("POST", "/organizations", m{"name": "Empty Ltd", "billing": "plan"})
+	organization = "/organizations/" + empty["organization_id"].(string)
+	callAndLeave("DELETE", organization, "")
+	b.assertError("GET", organization, nil, 404, "organization_not_found", noOrganization)
 }
 
 func testCredentials(t *testing.T, b *fixture) {

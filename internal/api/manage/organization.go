@@ -93,13 +93,13 @@ func (s *server) SuspendOrganization(w http.ResponseWriter, r *http.Request, id 
 		writeError(w, r, err)
 		return
 	}
-	ctx := uninterrupted(w, r)
-	o, err := s.Projects.SuspendOrganization(ctx, id)
+	r = uninterrupted(w, r)
+	o, err := s.Projects.SuspendOrganization(r.Context(), id)
 	out := newOrganization(o)
 	if err == nil {
 		ended := 0
 		if q.EndRooms != nil && *q.EndRooms {
-			ended, err = s.endRoomsOf(ctx, id)
+			ended, err = s.endRoomsOf(r.Context(), id)
 		}
 		out.RoomsEnded = &ended
 	}
@@ -124,7 +124,8 @@ func (s *server) endRoomsOf(ctx context.Context, organizationID string) (ended i
 }
 
 func (s *server) ResumeOrganization(w http.ResponseWriter, r *http.Request, id string) {
-	o, err := s.Projects.ResumeOrganization(context.WithoutCancel(r.Context()), id)
+	r = uninterrupted(w, r)
+	o, err := s.Projects.ResumeOrganization(r.Context(), id)
 	writeResult(w, r, newOrganization(o), err)
 }
 

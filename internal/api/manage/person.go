@@ -20,7 +20,8 @@ type Retention interface {
 }
 
 func (s *server) DeleteProject(w http.ResponseWriter, r *http.Request, id string) {
-	if err := s.Retention.DeleteProject(context.WithoutCancel(r.Context()), id); err != nil {
+	r = uninterrupted(w, r)
+	if err := s.Retention.DeleteProject(r.Context(), id); err != nil {
 		writeError(w, r, err)
 		return
 	}
@@ -28,12 +29,12 @@ func (s *server) DeleteProject(w http.ResponseWriter, r *http.Request, id string
 }
 
 func (s *server) DeleteOrganization(w http.ResponseWriter, r *http.Request, id string) {
+	r = uninterrupted(w, r)
 	o, err := s.Projects.Organization(r.Context(), id)
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
-	allowLongRequest(w)
 	done, err := s.Retention.DeleteOrganization(r.Context(), id)
 	out, compaction := newOrganization(o), Compaction(done.Compaction)
 	out.UsageHours, out.Compaction = &done.UsageHours, &compaction

@@ -185,10 +185,11 @@ func (s *server) SuspendProject(w http.ResponseWriter, r *http.Request, id strin
 		writeError(w, r, err)
 		return
 	}
-	ctx, ended := uninterrupted(w, r), 0
-	err = s.Projects.Suspend(ctx, id)
+	r = uninterrupted(w, r)
+	ended := 0
+	err = s.Projects.Suspend(r.Context(), id)
 	if err == nil && q.EndRooms != nil && *q.EndRooms {
-		ended, err = s.Rooms.EndRunningRooms(ctx, id, room.EndedSuspended)
+		ended, err = s.Rooms.EndRunningRooms(r.Context(), id, room.EndedSuspended)
 	}
 	if err != nil {
 		writeError(w, r, err)
@@ -200,6 +201,7 @@ func (s *server) SuspendProject(w http.ResponseWriter, r *http.Request, id strin
 }
 
 func (s *server) ResumeProject(w http.ResponseWriter, r *http.Request, id string) {
+	r = uninterrupted(w, r)
 	if err := s.Projects.Resume(r.Context(), id); err != nil {
 		writeError(w, r, err)
 		return

@@ -233,11 +233,11 @@ func allowLongRequest(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
-// uninterrupted is allowLongRequest for an operation of several steps, and returns a context with which all of them are
-// done, also if the caller leaves after the first one.
-func uninterrupted(w http.ResponseWriter, r *http.Request) context.Context {
+// uninterrupted is allowLongRequest for an operation of several steps. It returns the request with a context in which
+// all of them are done, also if the caller leaves after the first one.
+func uninterrupted(w http.ResponseWriter, r *http.Request) *http.Request {
 	allowLongRequest(w)
-	return context.WithoutCancel(r.Context())
+	return r.WithContext(context.WithoutCancel(r.Context()))
 }
 
 // writeResult writes v with status 200, or the error if err is not nil.

@@ -127,7 +127,7 @@ func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 	}
 	n := 0
 	if err == nil {
-		n, err = s.Webhooks.Replay(uninterrupted(w, r), replay)
+		n, err = s.Webhooks.Replay(uninterrupted(w, r).Context(), replay)
 	}
 	writeResult(w, r, WebhookReplayed{Enqueued: n}, err)
 }
