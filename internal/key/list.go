@@ -22,7 +22,8 @@ func (k APIKey) Masked() string {
 type Credentials struct {
 	Keys                []APIKey  // the live ones, the current one first
 	SecretCreatedAt     time.Time // of the current project secret
-	SecretOverlapEndsAt time.Time // zero unless the previous project secret is still live
+	OldSecretCreatedAt  time.Time // of the previous one; zero unless it is still live
+	SecretOverlapEndsAt time.Time // of the previous one; zero unless it is still live
 }
 
 // Credentials returns the live credentials of a project; NotFound when there
@@ -51,7 +52,7 @@ func (s *Service) Credentials(ctx context.Context, projectID string) (Credential
 		case p.Slot == Current:
 			out.SecretCreatedAt = p.CreatedAt
 		case now.Before(p.OverlapEndsAt):
-			out.SecretOverlapEndsAt = p.OverlapEndsAt
+			out.OldSecretCreatedAt, out.SecretOverlapEndsAt = p.CreatedAt, p.OverlapEndsAt
 		}
 	}
 	return out, nil

@@ -298,3 +298,50 @@ func testRetry(t *testing.T, b *fixture) {
 	b.assertError("POST", "/webhook-retries", m{"url": secretURL, "project_id": c.project}, 409, "target_paused",
 		targetPaused)
 }
+
+// The callers with an old project secret are those that used it, and not those of the secret before it.
+func TestListKeys_OldSecretCallers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.createProject()["project_id"].(string)
+	callWith := func(slot, userAgent string) {
+		t.Helper()
+		b.calls.Record(requestlog.Call{
+			ProjectID:  p,
+			API:        "v4",
+			Status:     200,
+			ReceivedAt: time.Now(),
+			KeySlot:    slot,
+			Address:    "192.0.2.1",
+			UserAgent:  userAgent,
+		}, nil)
+		must(t, b.calls.Flush(t.Context()))
+		time.Sleep(2 * time.Millisecond) // the database stores milliseconds
+	}
+	rotate := func() {
+		t.Helper()
+		b.mustCall("POST", "/projects/"+p+"/rotate-secret", m{"force": true})
+		time.Sleep(2 * time.Millisecond)
+	}
+	time.Sleep(2 * time.Millisecond)
+	callWith(requestlog.SlotSecret, "first/1")
+	rotate()
+	callWith(requestlog.SlotOverlapSecret, "first/2")
+	callWith(requestlog.SlotSecret, "second/1")
+	rotate()
+	callWith(requestlog.SlotOverlapSecret, "second/2")
+	callWith(requestlog.SlotSecret, "third/1")
+	keys := b.mustCall("GET", "/projects/"+p+"/keys", nil)
+	for field, want := range map[string][]string{
+		"secret_callers":     {"third/1"},
+		"old_secret_callers": {"second/2", "second/1"},
+	} {
+		var got []string
+		for _, c := range keys[field].([]any) {
+			got = append(got, c.(m)["user_agent"].(string))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", field, got, want)
+		}
+	}
+}

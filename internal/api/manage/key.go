@@ -53,7 +53,7 @@ func (s *server) listKeys(ctx context.Context, projectID string) (KeyList, error
 		current, old := requestlog.SlotSecret, requestlog.SlotOverlapSecret
 		out.SecretCallers = new(newKeyCallers(callers.between(current, c.SecretCreatedAt, time.Time{})))
 		if !c.SecretOverlapEndsAt.IsZero() {
-			out.OldSecretCallers = new(callers.withOld(current, old, time.Time{}, c.SecretCreatedAt))
+			out.OldSecretCallers = new(callers.withOld(current, old, c.OldSecretCreatedAt, c.SecretCreatedAt))
 		}
 	}
 	for _, k := range c.Keys {
