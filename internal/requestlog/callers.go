@@ -24,6 +24,11 @@ type KeyCaller struct {
 // with a retired key is rejected.
 var credentialSlots = []string{"current", "overlap", SlotSecret, SlotOverlapSecret}
 
+// maxCallersBatch is the maximum number of callers that are stored in one transaction. After an outage of the database
+// those with thousands of credentials wait, and one transaction for all of them could exceed the time limit of a
+// transaction each time.
+const maxCallersBatch = 10 * MaxKeyCallers
+
 // callerRecorder collects the recent callers with each credential.
 type callerRecorder struct {
 	mu       sync.Mutex
@@ -99,35 +104,46 @@ func mostRecent(callers []*KeyCaller) []*KeyCaller {
 	return slices.Concat(rounds...)[:MaxKeyCallers]
 }
 
-// flush stores the callers. Those that cannot be stored are kept for the next flush.
+// flush stores the callers, those with a few credentials at a time. Those that cannot be stored are kept for the next
+// flush.
 func (r *callerRecorder) flush(ctx context.Context, store Store) error {
 	r.mu.Lock()
 	taken := r.unstored
 	r.unstored = nil
 	r.mu.Unlock()
-	if len(taken) == 0 {
-		return nil
-	}
-	var callers []KeyCaller
-	for _, ofCredential := range taken {
-		for _, c := range mostRecent(slices.Collect(maps.Values(ofCredential))) {
-			stored := *c
-			stored.UserAgent = Sanitize(c.UserAgent)
-			callers = append(callers, stored)
+	for len(taken) > 0 {
+		var batch []KeyCaller
+		var credentials []callerKey
+		for k, callers := range taken {
+			if len(batch)+MaxKeyCallers > maxCallersBatch {
+				break
+			}
+			for _, c := range mostRecent(slices.Collect(maps.Values(callers))) {
+				stored := *c
+				stored.UserAgent = Sanitize(c.UserAgent)
+				batch = append(batch, stored)
+			}
+			credentials = append(credentials, k)
+		}
+		if err := store.SetKeyCallers(ctx, batch); err != nil {
+			r.putBack(taken)
+			return err
+		}
+		for _, k := range credentials {
+			delete(taken, k)
 		}
 	}
-	err := store.SetKeyCallers(ctx, callers)
-	if err == nil {
-		return nil
-	}
+	return nil
+}
+
+func (r *callerRecorder) putBack(taken map[callerKey]map[client]*KeyCaller) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, ofCredential := range taken {
-		for _, c := range ofCredential {
+	for _, callers := range taken {
+		for _, c := range callers {
 			r.keepLatest(*c)
 		}
 	}
-	return err
 }
 
 // KeyCallers returns the recent callers with each credential of a project, the latest first, by the slot of the

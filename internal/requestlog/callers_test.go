@@ -1,6 +1,7 @@
 package requestlog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,6 +61,52 @@ func TestRecorder_StoresKeyCallers(t *testing.T) {
 	latestFirst := cmpopts.SortSlices(func(a, b KeyCaller) bool { return a.At.After(b.At) })
 	if diff := cmp.Diff(want, got, latestFirst); err != nil || diff != "" {
 		t.Errorf("callers differ, %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// limitedStore refuses more callers at a time than fit in one transaction, and everything after some transactions.
+type limitedStore struct {
+	*fakeStore
+	left int // number of transactions until it refuses all
+}
+
+func (s *limitedStore) SetKeyCallers(ctx context.Context, callers []KeyCaller) error {
+	if s.left == 0 || len(callers) > 200 {
+		return errors.New("too many callers, or away")
+	}
+	s.left--
+	return s.fakeStore.SetKeyCallers(ctx, callers)
+}
+
+// After an outage, the callers with thousands of credentials are stored in several transactions. An interruption
+// leaves only the others for the next flush.
+func TestRecorder_StoresKeyCallersAfterOutage(t *testing.T) {
+	const credentials, perCredential = 5000, 3
+	store := &limitedStore{fakeStore: newFakeStore()}
+	at := time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)
+	r := NewRecorder(store, func() time.Time { return at })
+	for i := range credentials * perCredential {
+		r.Record(Call{
+			ProjectID:  fmt.Sprintf("p%d", i%credentials),
+			API:        "v4",
+			ReceivedAt: at,
+			KeySlot:    "current",
+			Address:    fmt.Sprintf("192.0.2.%d", i/credentials),
+		}, nil)
+	}
+	for _, transactions := range []int{0, 10, credentials} {
+		store.left = transactions
+		err := r.Flush(t.Context())
+		if done := transactions == credentials; (err == nil) != done {
+			t.Errorf("flush with %d transactions: got %v, want an error: %t", transactions, err, !done)
+		}
+	}
+	stored := map[KeyCaller]bool{}
+	for _, c := range store.callers {
+		stored[c] = true
+	}
+	if all := credentials * perCredential; len(stored) != all || len(store.callers) != all {
+		t.Errorf("got %d callers in %d rows, want each of %d once", len(stored), len(store.callers), all)
 	}
 }
 

@@ -206,10 +206,13 @@ func (r *Recorder) flush(ctx context.Context, withCounters bool) error {
 	defer r.flushMu.Unlock()
 	countsErr := r.rejections.flush(ctx, r.store)
 	if withCounters {
-		countsErr = errors.Join(countsErr, r.totals.flush(ctx, r.store, r.now()), r.callers.flush(ctx, r.store))
+		countsErr = errors.Join(countsErr, r.totals.flush(ctx, r.store, r.now()))
 	}
 	if err := r.flushCalls(ctx); err != nil {
 		return err
+	}
+	if withCounters { // at the end, because after an outage it may take many transactions
+		countsErr = errors.Join(countsErr, r.callers.flush(ctx, r.store))
 	}
 	return countsErr
 }
