@@ -118,3 +118,44 @@ test('a new secret stays after the session has ended', async () => {
   await page.getByRole('cell', { name: 'daily report' }).waitFor();
   await person.close();
 });
+
+test('a new secret waits until the one before is closed', async () => {
+  const person = await Person.arrive(browser);
+  await person.context.grantPermissions(['clipboard-write']);
+  const page = await signIn(person, 'owner', '/team?view=tokens');
+  const create = async (name: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Create a token' }).click();
+    await page.getByLabel('Name, such as the script that uses it').fill(name);
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+  };
+  const held: { token: string; respond: () => Promise<void> }[] = [];
+  await page.route(
+    '**/api/manage/tokens',
+    async (route) => {
+      const response = await route.fetch();
+      held.push({ token: (await response.json()).token, respond: () => route.fulfill({ response }) });
+    },
+    { times: 1 },
+  );
+  await create('late');
+  await expect.poll(() => held.length).toBe(1);
+  await page.keyboard.press('Escape');
+  await create('in time');
+  const secret = page.getByRole('dialog', { name: 'The new management token' });
+  const first = await secret.getByText(/^pt_/).innerText();
+  await secret.getByRole('button', { name: 'Copy' }).click();
+  await page.getByText('Copied the management token.').waitFor();
+  // The page reads the list again after it has received the secret.
+  const reloaded = page.waitForResponse((response) => response.request().method() === 'GET' && /\/tokens$/.test(response.url()));
+  await held[0]?.respond();
+  await reloaded;
+  expect(await secret.getByText(/^pt_/).innerText()).toBe(first);
+
+  await secret.getByRole('button', { name: 'I have saved it' }).click();
+  await secret.getByText(held[0]?.token ?? '', { exact: true }).waitFor();
+  await secret.getByRole('button', { name: 'I have saved it' }).click();
+  await secret.getByText('You have not copied').waitFor();
+  await secret.getByRole('button', { name: 'Close anyway' }).click();
+  await secret.waitFor({ state: 'hidden' });
+  await person.close();
+});

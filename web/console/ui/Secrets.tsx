@@ -12,20 +12,23 @@ export interface Shown {
   secrets: { name: string; value: string }[];
 }
 
-const shown = new Store<Shown | null>(null);
+/** What a person has not closed yet. The first is shown. */
+const waiting = new Store<readonly Shown[]>([]);
 
 /**
  * Shows secrets once, until the person closes them: also while the page changes, and after the session has ended. They appear after the
- * dialog of the caller has closed, so that the focus then returns to the button of that dialog.
+ * dialog of the caller has closed, so that the focus then returns to the button of that dialog. Others that come meanwhile are shown after
+ * them.
  */
 export function showSecrets(secrets: Shown): void {
-  setTimeout(() => shown.set(secrets));
+  setTimeout(() => waiting.set([...waiting.get(), secrets]));
 }
 
 /** The secrets that are shown. They are beside the pages, because nobody could read them again after a page was left. */
 export function ShownSecrets(): ReactElement | null {
-  const now = useStore(shown);
-  return now && <Secrets {...now} onClose={() => shown.set(null)} />;
+  const [first] = useStore(waiting);
+  if (!first) return null;
+  return <Secrets key={first.secrets[0]?.value} {...first} onClose={() => waiting.set(waiting.get().slice(1))} />;
 }
 
 /**
