@@ -39,6 +39,41 @@ test('a link that is opened again is not needed, and another one takes its place
   await late.close();
 });
 
+test('a link that was used is not called unused after a failed read', async () => {
+  const { url } = await createPortalLink();
+  const customer = await Person.arrive(browser);
+  await customer.recordReadOut();
+  let failures = 0;
+  await customer.page.route(
+    '**/api/manage/caller',
+    async (route) => {
+      failures++;
+      await route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'the database is not available' } } });
+    },
+    { times: 1 },
+  );
+  await customer.page.goto(url);
+  await untilOverview(customer.page);
+  expect(failures).toBe(1);
+  expect(await customer.readOut()).not.toContain('not used');
+  await customer.close();
+});
+
+test('a link that is refused says why, and who is signed in', async () => {
+  const customer = await Person.arrive(browser);
+  const { page } = customer;
+  await page.goto((await createPortalLink()).url);
+  await untilOverview(page);
+  await page.route('**/api/manage/sign-in', (route) =>
+    route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'the database is not available' } } }),
+  );
+  await customer.recordReadOut();
+  await page.goto((await createPortalLink()).url);
+  await untilOverview(page);
+  await expect.poll(() => customer.readOut()).toContain('You are signed in as Customer. The database is not available.');
+  await customer.close();
+});
+
 test('a role that changes is in force on the open page', async () => {
   const { user_id } = await manage<{ user_id: string }>('POST', '/users', {
     email: `grace.${Date.now()}@example.org`, // also when the test is repeated

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactElement, useEffect, useRef, useState } from 'react';
 import { call, type Schemas } from '../api/client';
 import { forgetPage, keepPage, onSignInPage } from '../state/returnPage';
-import { signIn, stillSignedIn } from '../state/session';
+import { type Failure, session, signIn, stillSignedIn } from '../state/session';
 import { announce } from '../ui/announce';
 import { CodeBlock } from '../ui/Copy';
 import { sentence } from '../ui/states';
@@ -42,11 +42,11 @@ export function SignIn({ expired, error }: Props): ReactElement {
     if (failure === null) return;
     // A person who opens the same link again needs no other one.
     if ('code' in credential && (await stillSignedIn())) {
-      announce('You are still signed in. The link was not used.');
+      announce(sayStillIn(failure));
       return;
     }
     setBusy(false);
-    setProblem(failure);
+    setProblem(failure.message);
   };
   useEffect(() => {
     document.title = 'Sign in · Parley console';
@@ -114,6 +114,13 @@ export function SignIn({ expired, error }: Props): ReactElement {
       </details>
     </main>
   );
+}
+
+/** Says that a link did not work for a person who is signed in, and as whom. */
+function sayStillIn({ code, message }: Failure): string {
+  if (code === 'link_not_valid') return 'You are still signed in. The link was not used.';
+  const now = session.get();
+  return `You are signed in${now.is === 'in' ? ` as ${now.caller.name}` : ''}. ${sentence(message)}`;
 }
 
 /** Explains why a sign-in with OpenID Connect failed. */

@@ -50,22 +50,29 @@ export async function loadCaller(): Promise<void> {
   }
 }
 
-/** Shown when the server accepted a sign-in and the browser did not keep the cookie. */
-const cookieLost =
-  'The server accepted your sign-in, but your browser did not keep the cookie. Browsers keep it only over HTTPS or on localhost. ' +
-  'Open the console with https://, or on the machine itself at http://localhost. If the address is right, allow cookies for this site.';
+/** Why a sign-in failed. The code is that of the server, or empty. */
+export type Failure = Pick<ApiError, 'code' | 'message'>;
 
-/** Signs in with a management token or with the code of a one-time link. Returns why it failed; null if it worked. */
-export async function signIn(credential: { token: string } | { code: string }): Promise<string | null> {
+/** Shown when the server accepted a sign-in and the browser did not keep the cookie. */
+const cookieLost: Failure = {
+  code: '',
+  message:
+    'The server accepted your sign-in, but your browser did not keep the cookie. Browsers keep it only over HTTPS or on localhost. ' +
+    'Open the console with https://, or on the machine itself at http://localhost. If the address is right, allow cookies for this site.',
+};
+
+/**
+ * Signs in with a management token or with the code of a one-time link. Returns why the server did not accept it, or that the browser did
+ * not keep the cookie; null otherwise, also while the server does not say who is signed in, because the session then says so.
+ */
+export async function signIn(credential: { token: string } | { code: string }): Promise<Failure | null> {
   try {
     await call('post', '/sign-in', { body: credential });
   } catch (error) {
-    return (error as Error).message;
+    return error as ApiError;
   }
   await loadCaller();
-  const now = session.get();
-  if (now.is === 'unreachable') return now.message;
-  return now.is === 'in' ? null : cookieLost;
+  return session.get().is === 'out' ? cookieLost : null;
 }
 
 /** Asks the server whether there is a session, and whose it is. An error other than a 401 leaves what is known as it is. */
