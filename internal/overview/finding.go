@@ -86,6 +86,15 @@ func nodeFindings(nodes []room.NodeStatus, now time.Time) []Finding {
 func drainFinding(n room.NodeStatus, now time.Time) Finding {
 	sessions := plural.Count(n.Sessions, "session", "sessions")
 	people, relayed := plural.Count(n.People, "person", "people"), plural.Count(n.RelayedPeople, "person", "people")
+	if n.Drain.Stopping() {
+		return Finding{
+			ID:    "node_draining",
+			Level: Note,
+			Text: fmt.Sprintf("The node %s was asked to stop. It hosts %s with %s, relays the media (TURN) of %s to other "+
+				"nodes, and hands them over before it ends.", n.ID, sessions, people, relayed),
+			Action: "Nothing needs to be done.",
+		}
+	}
 	by, cancel := n.Drain.By.UTC().Format(time.RFC3339), "parley drain "+n.ID+" --cancel"
 	late := now.Sub(n.Drain.By) > drainGrace
 	switch {

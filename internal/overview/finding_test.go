@@ -46,6 +46,22 @@ func TestNodeFindings_Drain(t *testing.T) {
 	}
 }
 
+// A node that was asked to stop is a note without a command, because nobody can cancel its drain.
+func TestNodeFindings_Stopping(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	n := room.NodeStatus{
+		Node:     room.Node{ID: "n1", Drain: room.Drain{StartedAt: now.Add(-time.Minute)}},
+		NodeLoad: room.NodeLoad{Sessions: 3},
+	}
+	got := nodeFindings([]room.NodeStatus{n}, now)
+	if len(got) != 1 || got[0].ID != "node_draining" || got[0].Level != Note ||
+		!strings.Contains(got[0].Text, "asked to stop") {
+		t.Errorf("got %+v, want the note node_draining, which says that the node was asked to stop", got)
+	}
+	assertCommands(t, got, nil)
+}
+
 // assertCommands fails unless each finding has the commands, and an action without a command.
 func assertCommands(t *testing.T, found []Finding, want []string) {
 	t.Helper()

@@ -15,11 +15,14 @@ import (
 // Drain is the request that a node gives its sessions to other nodes. The zero value is none.
 type Drain struct {
 	StartedAt time.Time
-	By        time.Time // when the last session should be handed over
+	By        time.Time // when the last session should be handed over; zero in the database if the node is stopping
 }
 
 // Active reports whether the node is draining.
 func (d Drain) Active() bool { return !d.StartedAt.IsZero() }
+
+// Stopping reports whether the node drains because it is stopping, so that nobody can cancel it.
+func (d Drain) Stopping() bool { return d.Active() && d.By.IsZero() }
 
 const (
 	// drainInterval is the time between two looks at the sessions of a node that is draining.
@@ -33,11 +36,15 @@ const (
 	MaxDrain = 24 * time.Hour
 )
 
-var errNodeNotFound = fault.New(fault.NotFound, "node_not_found", "there is no such node: parley node list shows all")
+var (
+	errNodeNotFound = fault.New(fault.NotFound, "node_not_found", "there is no such node: parley node list shows all")
+	errNodeStopping = fault.New(fault.Conflict, "node_stopping",
+		"the node was asked to stop: wait until it has ended, then start it again if you need it")
+)
 
 // DrainNode asks a node to give its sessions to other nodes within a time, at most MaxDrain. Meanwhile it hosts no
-// new ones, unless no other node can. Errors: NotFound, Conflict if the node is lost or of an earlier release, or if no
-// other node runs.
+// new ones, unless no other node can. Errors: NotFound, Conflict if the node is lost, stopping or of an earlier
+// release, or if no other node runs.
 func (s *Presence) DrainNode(ctx context.Context, nodeID string, within time.Duration) (NodeStatus, error) {
 	nodes, err := s.NodeStatuses(ctx)
 	if err != nil {
@@ -80,25 +87,30 @@ func (s *Presence) DrainToStop(ctx context.Context, within time.Duration) (begun
 	}
 	now := s.now()
 	d := Drain{StartedAt: now, By: now.Add(min(within, time.Duration(rooms)*stopPace))}
+	s.setDrainUntilStop(d) // first, because this node may read at once what it writes
 	// The other nodes learn of it, so that two nodes that stop do not give their sessions to each other.
 	err = s.store.Write(ctx, func(ctx context.Context) error {
-		_, _, err := s.store.SetDrain(ctx, s.nodeID, d)
+		_, _, err := s.store.SetDrain(ctx, s.nodeID, Drain{StartedAt: now})
 		return err
 	})
 	if err != nil {
+		s.setDrainUntilStop(Drain{})
 		return false, err
 	}
-	s.draining.mu.Lock()
-	s.draining.untilStop = d
-	s.draining.mu.Unlock()
 	s.applyDrain(d, true, now)
 	return true, nil
+}
+
+func (s *Presence) setDrainUntilStop(d Drain) {
+	s.draining.mu.Lock()
+	defer s.draining.mu.Unlock()
+	s.draining.untilStop = d
 }
 
 // HandingOver reports whether this node still has sessions to hand over, and another node can take them.
 func (s *Presence) HandingOver() bool { return s.Draining() && len(s.localRooms()) > 0 }
 
-// CancelDrain makes a node host new sessions again. Errors: NotFound.
+// CancelDrain makes a node host new sessions again. Errors: NotFound, Conflict if the node is stopping.
 func (s *Presence) CancelDrain(ctx context.Context, nodeID string) (NodeStatus, error) {
 	return s.changeDrain(ctx, nodeID, Drain{}, audit.NodeDrainCancelled)
 }
@@ -111,6 +123,8 @@ func (s *Presence) changeDrain(ctx context.Context, nodeID string, d Drain, acti
 			return err
 		case !found:
 			return errNodeNotFound
+		case before.Stopping():
+			return errNodeStopping // and the transaction changes nothing
 		case before == d:
 			return nil
 		}

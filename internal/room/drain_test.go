@@ -383,7 +383,7 @@ func TestDrain_RelaysAfterWaiting(t *testing.T) {
 	}
 }
 
-// A node that is asked to stop drains: rooms leave one after another, the other node knows, and nobody can cancel it.
+// A node that is asked to stop drains: rooms leave one after another, the other node knows, and nobody can change it.
 func TestDrainToStop(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
@@ -398,8 +398,18 @@ func TestDrainToStop(t *testing.T) {
 		fault.From(err).Code != "no_other_node" {
 		t.Errorf("drain the other node: got %v, want no_other_node", err)
 	}
-	if _, err := c.nodes[1].CancelDrain(operator(t), c.nodes[0].NodeID()); err != nil {
-		t.Fatal(err)
+	for name, change := range map[string]func() (room.NodeStatus, error){
+		"cancel": func() (room.NodeStatus, error) { return c.nodes[1].CancelDrain(operator(t), c.nodes[0].NodeID()) },
+		"drain":  func() (room.NodeStatus, error) { return c.nodes[1].DrainNode(operator(t), c.nodes[0].NodeID(), 0) },
+	} {
+		if _, err := change(); err == nil || fault.From(err).Code != "node_stopping" {
+			t.Errorf("%s: got %v, want node_stopping", name, err)
+		}
+	}
+	nodes, err := c.nodes[1].NodeStatuses(t.Context())
+	if i := slices.IndexFunc(nodes, func(n room.NodeStatus) bool { return n.Drain.Stopping() }); err != nil || i < 0 ||
+		nodes[i].ID != c.nodes[0].NodeID() {
+		t.Errorf("after that: got the nodes %+v, %v, want the first one stopping", nodes, err)
 	}
 	var left []int
 	for range rooms/2 + 1 {

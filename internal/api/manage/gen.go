@@ -288,6 +288,7 @@ const (
 	ErrorCodeNoWebhookTarget         ErrorCode = "no_webhook_target"
 	ErrorCodeNodeLost                ErrorCode = "node_lost"
 	ErrorCodeNodeNotFound            ErrorCode = "node_not_found"
+	ErrorCodeNodeStopping            ErrorCode = "node_stopping"
 	ErrorCodeNodeTooOld              ErrorCode = "node_too_old"
 	ErrorCodeNotFound                ErrorCode = "not_found"
 	ErrorCodeNothingToReplay         ErrorCode = "nothing_to_replay"
@@ -362,6 +363,8 @@ func (e ErrorCode) Valid() bool {
 	case ErrorCodeNodeLost:
 		return true
 	case ErrorCodeNodeNotFound:
+		return true
+	case ErrorCodeNodeStopping:
 		return true
 	case ErrorCodeNodeTooOld:
 		return true
@@ -1341,7 +1344,7 @@ type Node struct {
 	// ClockOffsetSeconds How far its clock is ahead of this node's, to about a second. Absent if it is not known.
 	ClockOffsetSeconds *float64 `json:"clock_offset_seconds,omitempty"`
 
-	// DrainBy Until when a node that is draining gives away its meetings.
+	// DrainBy Until when a node that is draining gives away its meetings. Absent if it was asked to stop.
 	DrainBy *Time `json:"drain_by,omitempty"`
 
 	// LastSeenAt The time of its last heartbeat, by its own clock.

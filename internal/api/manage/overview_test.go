@@ -132,6 +132,23 @@ func testNodes(t *testing.T, b *fixture) {
 	if n := b.mustCall("POST", "/nodes/n1/cancel-drain", nil); n["state"] != "live" || n["drain_by"] != nil {
 		t.Errorf("cancel the drain of n1: got %v, want it live", n)
 	}
+
+	setDrain := func(d room.Drain) {
+		must(t, b.db.Write(t.Context(), func(ctx context.Context) error {
+			_, _, err := b.db.SetDrain(ctx, "n1", d)
+			return err
+		}))
+	}
+	setDrain(room.Drain{StartedAt: now}) // as the node itself, when it was asked to stop
+	defer setDrain(room.Drain{})
+	for _, n := range b.mustCall("GET", "/nodes", nil)["nodes"].([]any) {
+		if n := n.(m); n["node"] == "n1" && (n["state"] != "draining" || n["drain_by"] != nil) {
+			t.Errorf("n1, which stops: got %v, want it draining without an end", n)
+		}
+	}
+	const stopping = "the node was asked to stop: wait until it has ended, then start it again if you need it"
+	b.assertError("POST", "/nodes/n1/cancel-drain", nil, 409, "node_stopping", stopping)
+	b.assertError("POST", "/nodes/n1/drain", m{}, 409, "node_stopping", stopping)
 }
 
 // heartbeat records that a node runs.

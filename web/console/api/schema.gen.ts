@@ -1189,7 +1189,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a node host meetings again */
+        /**
+         * Let a node host meetings again
+         * @description A node that was asked to stop (SIGTERM) is not kept, so its drain cannot be canceled.
+         */
         post: operations["cancelDrain"];
         delete?: never;
         options?: never;
@@ -2678,7 +2681,7 @@ export interface components {
             state: "live" | "draining" | "lost";
             /**
              * Format: date-time
-             * @description Until when a node that is draining gives away its meetings.
+             * @description Until when a node that is draining gives away its meetings. Absent if it was asked to stop.
              */
             drain_by?: string;
             /** @description Whether this node wrote the response. */
@@ -2805,7 +2808,7 @@ export interface components {
          * @description For machines.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "unsupported_media_type" | "body_too_large" | "unauthorized" | "token_expired" | "token_revoked" | "role_not_allowed" | "not_found" | "organization_not_found" | "project_not_found" | "room_not_found" | "token_not_found" | "session_not_found" | "user_not_found" | "email_taken" | "link_not_valid" | "https_required" | "cross_origin" | "no_session" | "delivery_not_found" | "nothing_to_replay" | "nothing_to_retry" | "delivery_done" | "target_paused" | "target_not_found" | "calls_not_recorded" | "target_not_paused" | "no_webhook_target" | "no_overlap" | "overlap_in_force" | "room_over" | "seat_not_found" | "person_connected" | "project_not_suspended" | "project_deleted" | "organization_has_projects" | "organization_suspended" | "check_not_found" | "node_not_found" | "no_other_node" | "node_lost" | "node_too_old" | "backup_running" | "backup_failed" | "method_not_allowed" | "too_many_attempts" | "rate_limited" | "too_many_streams" | "unavailable" | "internal";
+        ErrorCode: "invalid_request" | "unsupported_media_type" | "body_too_large" | "unauthorized" | "token_expired" | "token_revoked" | "role_not_allowed" | "not_found" | "organization_not_found" | "project_not_found" | "room_not_found" | "token_not_found" | "session_not_found" | "user_not_found" | "email_taken" | "link_not_valid" | "https_required" | "cross_origin" | "no_session" | "delivery_not_found" | "nothing_to_replay" | "nothing_to_retry" | "delivery_done" | "target_paused" | "target_not_found" | "calls_not_recorded" | "target_not_paused" | "no_webhook_target" | "no_overlap" | "overlap_in_force" | "room_over" | "seat_not_found" | "person_connected" | "project_not_suspended" | "project_deleted" | "organization_has_projects" | "organization_suspended" | "check_not_found" | "node_not_found" | "no_other_node" | "node_lost" | "node_too_old" | "node_stopping" | "backup_running" | "backup_failed" | "method_not_allowed" | "too_many_attempts" | "rate_limited" | "too_many_streams" | "unavailable" | "internal";
     };
     responses: {
         /**
@@ -5244,6 +5247,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
