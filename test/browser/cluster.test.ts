@@ -108,6 +108,7 @@ test('an operator drains a node in the console, and the people in its meeting he
   await dialog.getByLabel('Time for all meetings').selectOption('At once');
   await operator.seen('console-drain');
   await dialog.getByRole('button', { name: 'Drain the node' }).click();
+  await dialog.waitFor({ state: 'hidden' });
   await node.getByText('Draining').waitFor();
   await expect.poll(() => node.getByRole('cell', { name: '1', exact: true }).count()).toBe(0);
   await Promise.all([amina.untilHeard(), ben.untilHeard()]);

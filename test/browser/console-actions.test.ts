@@ -269,6 +269,49 @@ describe('a change whose response is late', () => {
     await person.close();
   });
 
+  test('shows an error although its button or its row is gone', async () => {
+    const path = `/projects/${await create('Rotated before')}`;
+    await manage('POST', `${path}/keys/rotate`);
+    const name = `Short visit ${Date.now()}`; // also when the test is repeated
+    await manage('POST', '/users', { email: `${name.replaceAll(' ', '.')}@example.org`, name, role: 'auditor' });
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner', path);
+    const fail = async (address: string, title: string, button: Locator): Promise<void> => {
+      await page.route(address, async (route) => {
+        await route.fetch();
+        await button.waitFor({ state: 'detached' });
+        await route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'the database is not available' } } });
+      });
+      await button.click();
+      const dialog = page.getByRole('dialog', { name: `${title}?` });
+      await dialog.getByRole('button', { name: title }).click();
+      await dialog.getByText('The database is not available').waitFor();
+    };
+    const end = 'End the overlap now';
+    await fail('**/keys/revoke-overlap', end, page.locator('.box-head > button', { hasText: end }));
+    await page.goto(address('/team'));
+    const row = page.getByRole('row', { name: new RegExp(name) });
+    await fail('**/users/*', 'Delete the user', row.getByRole('button', { name: 'Delete', exact: true }));
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+    await person.close();
+  });
+
+  test('has a dialog that does not outlive its page', async () => {
+    await create('Left open');
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', '/projects');
+    await page.getByRole('link', { name: 'Left open' }).click();
+    await page.getByRole('button', { name: 'Rotate the API key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rotate the API key?' });
+    await dialog.waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
+    expect(await dialog.count()).toBe(0);
+    await person.close();
+  });
+
   test('is not made twice by somebody who tries again', async () => {
     const path = `/projects/${await create('Rotated once')}`;
     const keys = () => manage<{ keys: { id: string }[] }>('GET', `${path}/keys`).then(({ keys }) => keys.map(({ id }) => id).sort());

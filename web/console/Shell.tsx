@@ -11,6 +11,7 @@ import type { rolesByRoute } from './state/access';
 import { useChosenProject } from './state/chosenProject';
 import { useCaller, useMay } from './state/context';
 import { type Role, setCaller, signOut } from './state/session';
+import { OpenedConfirm } from './ui/Confirm';
 import { Finder } from './ui/Finder';
 import { Link } from './ui/Link';
 import { PageHead } from './ui/PageHead';
@@ -93,6 +94,7 @@ export function Shell({ route }: { route: Route | null }): ReactElement {
           {role === 'integrator' && data?.projects.length === 0 ? <NoProject page={route?.page} /> : <PageOf key={key} route={route} />}
         </main>
       </div>
+      <OpenedConfirm key={JSON.stringify(route)} />
     </Projects.Provider>
   );
 }

@@ -125,10 +125,9 @@ function Actions({ webhook, target, onDone }: ActionsProps): ReactElement {
   return (
     <>
       <PauseOrResume projectId={project_id} url={url} target={target} onDone={onDone} />
-      {may('POST /webhook-retries') && (
+      {state === 'pending' && !target?.paused && may('POST /webhook-retries') && (
         <ActionButton
           title="Retry now"
-          offered={state === 'pending' && !target?.paused}
           onDone={onDone}
           act={async () => {
             await call('post', '/webhook-retries', { body: { delivery_id, project_id } });
@@ -140,10 +139,9 @@ function Actions({ webhook, target, onDone }: ActionsProps): ReactElement {
           </p>
         </ActionButton>
       )}
-      {may('POST /webhook-replays') && (
+      {state !== 'pending' && may('POST /webhook-replays') && (
         <ActionButton
           title="Replay the event"
-          offered={state !== 'pending'}
           onDone={onDone}
           act={async () => {
             await call('post', '/webhook-replays', { body: { project_id, event_id, url } });

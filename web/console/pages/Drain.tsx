@@ -21,34 +21,36 @@ interface Props {
   onDone: () => void;
 }
 
-/** Drains a node, or cancels the drain. It is absent for other roles, for a lost node, and if no other node hosts meetings. */
-export function DrainButton({ node: { node, state }, hasOther, onDone }: Props): ReactElement | null {
+/**
+ * Drains a node, or cancels the drain. It is absent for other roles, for a node that is lost or was asked to stop, and if no other node
+ * hosts meetings. Its dialog stays when the page shows the drain before the response arrives.
+ */
+export function DrainButton({ node: { node, state, drain_by }, hasOther, onDone }: Props): ReactElement | null {
   const may = useMay();
   const [open, setOpen] = useState(false);
-  if (!may('POST /nodes/{node}/drain') || state === 'lost') return null;
+  if (!may('POST /nodes/{node}/drain')) return null;
   const path = { node };
-  if (state === 'draining') {
-    return (
-      <ActionButton
-        title="Cancel the drain"
-        ariaLabel={`Cancel the drain of ${node}`}
-        dismiss="Keep draining"
-        onDone={onDone}
-        act={async () => {
-          await call('post', '/nodes/{node}/cancel-drain', { path });
-          return 'The node hosts new meetings again.';
-        }}
-      >
-        <p>The node hosts new meetings again. Meetings that it gave to other nodes stay there.</p>
-      </ActionButton>
-    );
-  }
-  if (!hasOther) return null;
   return (
     <>
-      <button type="button" className="secondary" aria-label={`Drain ${node}`} onClick={() => setOpen(true)}>
-        Drain
-      </button>
+      {state === 'draining' && drain_by && (
+        <ActionButton
+          title="Cancel the drain"
+          ariaLabel={`Cancel the drain of ${node}`}
+          dismiss="Keep draining"
+          onDone={onDone}
+          act={async () => {
+            await call('post', '/nodes/{node}/cancel-drain', { path });
+            return 'The node hosts new meetings again.';
+          }}
+        >
+          <p>The node hosts new meetings again. Meetings that it gave to other nodes stay there.</p>
+        </ActionButton>
+      )}
+      {state === 'live' && hasOther && (
+        <button type="button" className="secondary" aria-label={`Drain ${node}`} onClick={() => setOpen(true)}>
+          Drain
+        </button>
+      )}
       {open && (
         <FormDialog
           title="Drain the node"

@@ -104,23 +104,17 @@ function OrganizationActions({ organization: { organization_id, name, suspended 
   const path = { organization_id };
   return (
     <>
-      {may('POST /organizations/{organization_id}/suspend') && (
+      {!suspended && may('POST /organizations/{organization_id}/suspend') && (
         <SuspendButton
           what="organization"
-          offered={!suspended}
           onDone={onDone}
           suspend={(body) => call('post', '/organizations/{organization_id}/suspend', { path, body })}
         >
           All projects of <strong>{name}</strong> are suspended: their backends can then create no rooms, and nobody can join their rooms.
         </SuspendButton>
       )}
-      {may('POST /organizations/{organization_id}/resume') && (
-        <ResumeButton
-          what="organization"
-          offered={suspended}
-          onDone={onDone}
-          resume={() => call('post', '/organizations/{organization_id}/resume', { path })}
-        >
+      {suspended && may('POST /organizations/{organization_id}/resume') && (
+        <ResumeButton what="organization" onDone={onDone} resume={() => call('post', '/organizations/{organization_id}/resume', { path })}>
           The projects of <strong>{name}</strong> can create rooms again, and people can join them. Projects that were suspended
           individually stay suspended.
         </ResumeButton>

@@ -114,30 +114,19 @@ function ProjectActions({ project, organization, onDone }: ActionsProps): ReactE
           }}
         />
       )}
-      {exists && may('POST /projects/{project_id}/suspend') && (
-        <SuspendButton
-          what="project"
-          offered={!project.suspended}
-          onDone={onDone}
-          suspend={(body) => call('post', '/projects/{project_id}/suspend', { path, body })}
-        >
+      {exists && !project.suspended && may('POST /projects/{project_id}/suspend') && (
+        <SuspendButton what="project" onDone={onDone} suspend={(body) => call('post', '/projects/{project_id}/suspend', { path, body })}>
           The backend of <strong>{project.name}</strong> can then create no rooms, and nobody can join its rooms.
         </SuspendButton>
       )}
-      {exists && may('POST /projects/{project_id}/resume') && (
-        <ResumeButton
-          what="project"
-          offered={project.suspended && organization?.suspended === false}
-          onDone={onDone}
-          resume={() => call('post', '/projects/{project_id}/resume', { path })}
-        >
+      {exists && project.suspended && organization?.suspended === false && may('POST /projects/{project_id}/resume') && (
+        <ResumeButton what="project" onDone={onDone} resume={() => call('post', '/projects/{project_id}/resume', { path })}>
           <strong>{project.name}</strong> can create rooms again, and people can join them.
         </ResumeButton>
       )}
-      {may('DELETE /projects/{project_id}') && (
+      {exists && project.suspended && may('DELETE /projects/{project_id}') && (
         <ActionButton
           title="Delete the project"
-          offered={exists && project.suspended}
           className="secondary danger-text"
           final
           typed={project.name}

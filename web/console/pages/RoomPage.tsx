@@ -69,12 +69,11 @@ export function RoomPage({ id, project }: { id: string; project: string | undefi
 
 function EndRoom({ room, onDone }: { room: Schemas['Room']; onDone: () => void }): ReactElement | null {
   const may = useMay();
-  if (!may('POST /rooms/{room_id}/end')) return null;
-  const title = ['scheduled', 'cancelled'].includes(room.state) ? 'Cancel the room' : 'End the room';
+  if (!may('POST /rooms/{room_id}/end') || !['scheduled', 'open', 'active'].includes(room.state)) return null;
+  const title = room.state === 'scheduled' ? 'Cancel the room' : 'End the room';
   return (
     <ActionButton
       title={title}
-      offered={['scheduled', 'open', 'active'].includes(room.state)}
       className="secondary danger-text"
       final
       onDone={onDone}

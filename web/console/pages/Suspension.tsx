@@ -1,4 +1,4 @@
-import { type ReactElement, type ReactNode, useState } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import { formatCount } from '../format';
 import { ActionButton } from '../ui/Confirm';
 
@@ -7,25 +7,20 @@ interface SuspendProps {
   /** Suspends it, and returns how many meetings were ended. */
   suspend: (body: { end_rooms: boolean }) => Promise<{ rooms_ended?: number }>;
   onDone: () => void;
-  /** Whether it is not suspended. */
-  offered: boolean;
   /** Describes the effect. */
   children: ReactNode;
 }
 
 /** Suspends a project or an organization, and ends its running meetings if that is wanted. */
-export function SuspendButton({ what, suspend, onDone, offered, children }: SuspendProps): ReactElement {
-  const [endRooms, setEndRooms] = useState(false);
+export function SuspendButton({ what, suspend, onDone, children }: SuspendProps): ReactElement {
   return (
     <ActionButton
       title={`Suspend the ${what}`}
       className="secondary danger-text"
       final
-      offered={offered}
-      onOpen={() => setEndRooms(false)}
       onDone={onDone}
-      act={async () => {
-        const { rooms_ended = 0 } = await suspend({ end_rooms: endRooms });
+      act={async (form) => {
+        const { rooms_ended = 0 } = await suspend({ end_rooms: form.has('end_rooms') });
         return `The ${what} is suspended. ${formatCount(rooms_ended, 'room was', 'rooms were')} ended.`;
       }}
     >
@@ -33,7 +28,7 @@ export function SuspendButton({ what, suspend, onDone, offered, children }: Susp
         {children} Running meetings continue unless you end them too. You can resume the {what} at any time.
       </p>
       <label className="check">
-        <input type="checkbox" checked={endRooms} onChange={(event) => setEndRooms(event.currentTarget.checked)} />
+        <input type="checkbox" name="end_rooms" />
         End the running meetings for all participants
       </label>
     </ActionButton>
@@ -44,18 +39,15 @@ interface ResumeProps {
   what: 'project' | 'organization';
   resume: () => Promise<unknown>;
   onDone: () => void;
-  /** Whether it is suspended, and can be resumed. */
-  offered: boolean;
   /** Describes the effect. */
   children: ReactNode;
 }
 
 /** Resumes a project or an organization. */
-export function ResumeButton({ what, resume, onDone, offered, children }: ResumeProps): ReactElement {
+export function ResumeButton({ what, resume, onDone, children }: ResumeProps): ReactElement {
   return (
     <ActionButton
       title={`Resume the ${what}`}
-      offered={offered}
       onDone={onDone}
       act={async () => {
         await resume();

@@ -1,4 +1,6 @@
-import { type FormEvent, type ReactElement, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactElement, type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
+import { Store } from '../../src/state/store';
+import { useStore } from '../../src/state/useStore';
 import { ApiError, errorOfChange } from '../api/client';
 import { asRead } from '../format';
 import { announce } from './announce';
@@ -12,8 +14,8 @@ interface Props {
   children?: ReactNode;
   /** Whether the action cannot be undone. */
   final?: boolean;
-  /** Performs the action and returns a sentence that says what was done. */
-  act: () => Promise<string>;
+  /** Performs the action with the fields of the dialog, and returns a sentence that says what was done. */
+  act: (form: FormData) => Promise<string>;
   onDone?: () => void;
   onClose: () => void;
   /** The text of the button that does nothing. */
@@ -23,17 +25,17 @@ interface Props {
 }
 
 /** A dialog that says what will happen, and does it. An error stays in it. */
-export function Confirm({ title, children, final = false, act, onDone, onClose, typed, dismiss = 'Cancel' }: Props): ReactElement {
+function Confirm({ title, children, final = false, act, onDone, onClose, typed, dismiss = 'Cancel' }: Props): ReactElement {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
   const [word, setWord] = useState('');
-  const submit = async (event: FormEvent): Promise<void> => {
+  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
     if (busy) return;
     setBusy(true);
     setError(null);
     try {
-      announce(await act());
+      announce(await act(new FormData(event.currentTarget)));
       onClose();
       onDone?.();
     } catch (failure) {
@@ -72,33 +74,48 @@ export function Confirm({ title, children, final = false, act, onDone, onClose, 
   );
 }
 
+interface Opened {
+  /** The number of the button that opened the dialog. */
+  button: number;
+  confirm: Omit<Props, 'onClose'>;
+}
+
+/**
+ * The open dialog. It belongs to the page and not to its button: the page often shows the effect of an action, without the button, before
+ * the response arrives, and the dialog may have an error to show.
+ */
+const opened = new Store<Opened | null>(null);
+
+/** Shows the dialog that a button of the page has opened. */
+export function OpenedConfirm(): ReactElement | null {
+  const now = useStore(opened);
+  useEffect(() => () => opened.set(null), []);
+  return now && <Confirm key={now.button} {...now.confirm} onClose={() => opened.set(null)} />;
+}
+
 interface ButtonProps extends Omit<Props, 'onClose'> {
   label?: string;
   ariaLabel?: string | undefined;
   className?: string;
-  /**
-   * Whether the action is possible now. The page often shows the effect of an action before its response arrives, so the dialog stays
-   * open without its button: it may have an error to show.
-   */
-  offered?: boolean;
   onOpen?: () => void;
 }
 
+let buttons = 0;
+
 /** A button that opens a dialog before it does anything. */
-export function ActionButton({ label, ariaLabel, className = 'secondary', offered = true, onOpen, ...confirm }: ButtonProps): ReactElement {
-  const [open, setOpen] = useState(false);
+export function ActionButton({ label, ariaLabel, className = 'secondary', onOpen, ...confirm }: ButtonProps): ReactElement {
+  const [button] = useState(() => ++buttons);
+  // The dialog shows what the page knows now.
+  useLayoutEffect(() => {
+    if (opened.get()?.button === button) opened.set({ button, confirm });
+  });
   const show = (): void => {
     onOpen?.();
-    setOpen(true);
+    opened.set({ button, confirm });
   };
   return (
-    <>
-      {offered && (
-        <button type="button" className={className} aria-label={ariaLabel} onClick={show}>
-          {label ?? confirm.title}
-        </button>
-      )}
-      {open && <Confirm {...confirm} onClose={() => setOpen(false)} />}
-    </>
+    <button type="button" className={className} aria-label={ariaLabel} onClick={show}>
+      {label ?? confirm.title}
+    </button>
   );
 }
