@@ -1,6 +1,5 @@
 import type { ReactElement } from 'react';
 import { call, type Schemas } from '../api/client';
-import { useProjectName } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { formatDuration } from '../format';
 import { href } from '../router';
@@ -10,6 +9,7 @@ import { CodeBlock, Copy, Id } from '../ui/Copy';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
+import { ProjectLink } from '../ui/ProjectLink';
 import { ErrorBox, sentence } from '../ui/states';
 import { Facts, Status, Time, toneOfStatus } from '../ui/values';
 import { curlOf, deliveryState, prettyJSON } from './deliveries';
@@ -19,7 +19,6 @@ import { PauseOrResume, TargetState } from './Webhooks';
 export function DeliveryPage({ id, project }: { id: string; project: string | undefined }): ReactElement {
   const webhook = useGet('/webhooks/{delivery_id}', { path: { delivery_id: id } });
   const targets = useGet('/webhook-targets', webhook.data && { query: { project_id: webhook.data.project_id, limit: 100 } });
-  const nameOf = useProjectName();
   const above = <Link to={href('webhooks', null, { project })}>Webhooks</Link>;
   if (!webhook.data) {
     return (
@@ -63,12 +62,7 @@ export function DeliveryPage({ id, project }: { id: string; project: string | un
             ],
             ['Delivery ID', <Id key="id" id={one.delivery_id} what="delivery ID" full />],
             ['Event ID (webhook-id)', <Id key="event" id={one.event_id} what="event ID" full />],
-            [
-              'Project',
-              <Link key="project" to={href('projects', one.project_id)}>
-                {nameOf(one.project_id)}
-              </Link>,
-            ],
+            ['Project', <ProjectLink key="project" id={one.project_id} />],
             one.room_id !== '' && [
               'Room',
               <Link key="room" to={href('rooms', one.room_id, { project })}>

@@ -1,6 +1,5 @@
 import { type ReactElement, useMemo } from 'react';
 import type { Schemas } from '../api/client';
-import { useProjectName } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { formatCount, formatNumber, formatTime, formatVersion } from '../format';
 import { href } from '../router';
@@ -11,6 +10,7 @@ import { FirstCall } from '../ui/FirstCall';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
+import { ProjectLink } from '../ui/ProjectLink';
 import { ErrorBox, sentence } from '../ui/states';
 import { Table } from '../ui/Table';
 import { Status, Time, type Tone, WithTimes } from '../ui/values';
@@ -145,7 +145,6 @@ function Calls({ n, since, project, status }: CallsProps): ReactElement {
 
 /** The projects whose API calls are rejected most. */
 function MostRejected({ projects, since }: { projects: Schemas['ProjectCalls'][]; since: string }): ReactElement {
-  const nameOf = useProjectName();
   return (
     <section aria-labelledby="rejected">
       <h2 id="rejected">Most rejected API calls in the last hour</h2>
@@ -157,11 +156,7 @@ function MostRejected({ projects, since }: { projects: Schemas['ProjectCalls'][]
           {
             head: 'Project',
             wide: true,
-            cell: ({ project_id }) => (
-              <Link className="row-link" to={callsSince(project_id, 'rejected', since)}>
-                {nameOf(project_id)}
-              </Link>
-            ),
+            cell: ({ project_id }) => <ProjectLink className="row-link" id={project_id} to={callsSince(project_id, 'rejected', since)} />,
           },
           { head: 'Rejected', end: true, cell: ({ rejected }) => formatNumber(rejected) },
           { head: 'Accepted', end: true, cell: ({ accepted }) => formatNumber(accepted) },
@@ -178,7 +173,6 @@ const levels: Record<Schemas['Finding']['level'], { tone: Tone; text: string }> 
 };
 
 function Findings({ findings }: { findings: Schemas['Finding'][] }): ReactElement {
-  const nameOf = useProjectName();
   return (
     <section aria-labelledby="findings">
       <h2 id="findings">Needs attention</h2>
@@ -192,9 +186,10 @@ function Findings({ findings }: { findings: Schemas['Finding'][] }): ReactElemen
                   <WithTimes text={sentence(text)} />
                 </strong>{' '}
                 {project_id && (
-                  <Link to={id.startsWith('webhook_') ? href('webhooks', null, { project: project_id }) : href('projects', project_id)}>
-                    {nameOf(project_id)}
-                  </Link>
+                  <ProjectLink
+                    id={project_id}
+                    to={id.startsWith('webhook_') ? href('webhooks', null, { project: project_id }) : undefined}
+                  />
                 )}
               </p>
               {nodes && (

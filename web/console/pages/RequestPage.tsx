@@ -1,6 +1,5 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import type { Schemas } from '../api/client';
-import { useProjectName } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { formatDuration } from '../format';
 import { href } from '../router';
@@ -9,6 +8,7 @@ import { CodeBlock, Id } from '../ui/Copy';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
+import { ProjectLink } from '../ui/ProjectLink';
 import { Empty, ErrorBox, sentence } from '../ui/states';
 import { Facts, Status, Time, toneOfStatus } from '../ui/values';
 import { causeText, slotText, versionText } from './causes';
@@ -25,7 +25,6 @@ export function RequestPage({ id, project }: { id: string; project: string | und
     if (next) setCursor(next);
   }, [next]);
   const { role } = useCaller();
-  const nameOf = useProjectName();
   const above = <Link to={href('requests', null, { project })}>Requests</Link>;
   if (!one) {
     return (
@@ -66,12 +65,7 @@ export function RequestPage({ id, project }: { id: string; project: string | und
               </Status>,
             ],
             // A node of an earlier release sends no project_id.
-            Boolean(one.project_id) && [
-              'Project',
-              <Link key="project" to={href('projects', one.project_id)}>
-                {nameOf(one.project_id)}
-              </Link>,
-            ],
+            Boolean(one.project_id) && ['Project', <ProjectLink key="project" id={one.project_id} />],
             ['Request ID', <Id key="id" id={one.request_id} what="request ID" full />],
             one.route !== one.path && ['Route', <code key="route">{one.route}</code>],
             ['API', versionText(one.version)],

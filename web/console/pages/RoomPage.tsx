@@ -1,6 +1,5 @@
 import { type ReactElement, useState } from 'react';
 import { call, type Schemas } from '../api/client';
-import { useProjectName } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { useMore } from '../api/useMore';
 import { formatCount, formatDuration, formatTime } from '../format';
@@ -11,6 +10,7 @@ import { Id } from '../ui/Copy';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
+import { ProjectLink } from '../ui/ProjectLink';
 import { ErrorBox } from '../ui/states';
 import { useNow } from '../ui/useNow';
 import { Facts, Status, Time } from '../ui/values';
@@ -23,7 +23,6 @@ import { parseTime, readTime, zoned } from './times';
 /** One room: its facts, who was in it, and what happened. */
 export function RoomPage({ id, project }: { id: string; project: string | undefined }): ReactElement {
   const room = useGet('/rooms/{room_id}', { path: { room_id: id } });
-  const nameOf = useProjectName();
   const above = <Link to={href('rooms', null, { project })}>Rooms</Link>;
   if (!room.data) {
     return (
@@ -45,12 +44,7 @@ export function RoomPage({ id, project }: { id: string; project: string | undefi
           rows={[
             ['Room ID', <Id key="id" id={one.room_id} what="room ID" full />],
             ['Client room ID', <Id key="client" id={one.client_room_id} what="client room ID" full />],
-            [
-              'Project',
-              <Link key="project" to={href('projects', one.project_id)}>
-                {nameOf(one.project_id)}
-              </Link>,
-            ],
+            ['Project', <ProjectLink key="project" id={one.project_id} />],
             ['People now', `${one.participants} of ${one.max_participants}, ${one.room_type} room`],
             ['Created', <Time key="created" at={one.created_at} />],
             one.start_at !== undefined && ['Scheduled start', <Time key="start" at={one.start_at} />],

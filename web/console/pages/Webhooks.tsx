@@ -11,6 +11,7 @@ import { Filters, SelectFilter, TextFilter } from '../ui/Filters';
 import { Link } from '../ui/Link';
 import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
+import { ProjectLink } from '../ui/ProjectLink';
 import { Empty, ErrorBox, sentence } from '../ui/states';
 import { Facts, Status, Time } from '../ui/values';
 import { deliveryState, responseText } from './deliveries';
@@ -185,7 +186,6 @@ interface TargetProps {
 /** A target that fails or is paused, with what can be done about it. */
 export function Target({ target, project, onChanged, onSeeDeliveries }: TargetProps): ReactElement {
   const may = useMay();
-  const nameOf = useProjectName();
   const { project_id, url, failures, failing_since, paused, paused_at, probe_at, notice } = target;
   return (
     <div className={paused ? 'box problem' : 'box warning'}>
@@ -215,12 +215,7 @@ export function Target({ target, project, onChanged, onSeeDeliveries }: TargetPr
       </div>
       <Facts
         rows={[
-          !project && [
-            'Project',
-            <Link key="project" to={href('projects', project_id)}>
-              {nameOf(project_id)}
-            </Link>,
-          ],
+          !project && ['Project', <ProjectLink key="project" id={project_id} />],
           failures > 0 && ['Failures in a row', formatNumber(failures)],
           failures > 0 && ['Failing since', <Time key="since" at={failing_since} />],
           paused_at !== undefined && ['Paused since', <Time key="paused" at={paused_at} />],
