@@ -2632,6 +2632,9 @@ type DeliveryID = string
 // Limit defines model for Limit.
 type Limit = int
 
+// NodeID defines model for NodeID.
+type NodeID = string
+
 // OrganizationID defines model for OrganizationID.
 type OrganizationID = string
 
