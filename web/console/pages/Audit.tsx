@@ -23,20 +23,16 @@ export function Audit({ query }: { query: Readonly<Record<string, string>> }): R
   const period = usePeriod(query);
   const nameOf = useProjectName();
   const active = ['action', 'actor', 'subject', ...periodFilters].filter((name) => query[name]);
-  const entries = useList(
-    '/audit',
-    {
-      query: {
-        ...(project && { project_id: project }),
-        ...(action && { action }),
-        ...(actor && { actor }),
-        ...(subject && { subject }),
-        ...period,
-        ...(cursor && { cursor }),
-      },
+  const entries = useList('/audit', {
+    query: {
+      ...(project && { project_id: project }),
+      ...(action && { action }),
+      ...(actor && { actor }),
+      ...(subject && { subject }),
+      ...period,
+      ...(cursor && { cursor }),
     },
-    !cursor,
-  );
+  });
   return (
     <>
       <PageHead title="Audit log">

@@ -85,7 +85,11 @@ export function Nodes(): ReactElement {
             cell: (node) => <DrainButton node={node} hasOther={hosts.some((other) => other.node !== node.node)} onDone={nodes.reload} />,
           },
         ]}
-        empty={<Empty title="No node has reported" />}
+        empty={
+          <Empty title="No node has reported">
+            <p>A node appears here a second after its start. If none does, look at the log of the server.</p>
+          </Empty>
+        }
       />
     </>
   );

@@ -86,7 +86,6 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
             ...(cursor && { cursor }),
           },
         },
-    !cursor,
   );
   const active = [...filters, ...(project_id ? projectFilters : [])].filter((name) => query[name]);
   return (
@@ -191,19 +190,15 @@ function Anonymous({ query }: { query: Readonly<Record<string, string>> }): Reac
   const within = spans.some(([hours]) => hours === query.within) ? query.within : undefined;
   const times = { ...(within && { within }), ...(from && { from }), ...(until && { until }) };
   const period = usePeriod(times);
-  const rejected = useList(
-    '/rejected-calls',
-    {
-      query: {
-        ...(address && { address }),
-        ...(cause && { cause }),
-        ...(version && { version }),
-        ...period,
-        ...(cursor && { cursor }),
-      },
+  const rejected = useList('/rejected-calls', {
+    query: {
+      ...(address && { address }),
+      ...(cause && { cause }),
+      ...(version && { version }),
+      ...period,
+      ...(cursor && { cursor }),
     },
-    !cursor,
-  );
+  });
   const active = anonymousFilters.filter((name) => (name === 'within' ? within : query[name]));
   return (
     <>

@@ -83,7 +83,6 @@ export function Rooms({ query }: { query: Readonly<Record<string, string>> }): R
           },
         }
       : null,
-    !cursor,
   );
   const columns = useColumns(project);
   return (

@@ -129,7 +129,7 @@ function SessionState({ session }: { session: Schemas['Session'] }): ReactElemen
 function Sessions({ query: { cursor } }: { query: Query }): ReactElement {
   const may = useMay();
   const caller = useCaller();
-  const sessions = useList('/sessions', { query: { ...(cursor && { cursor }) } }, !cursor);
+  const sessions = useList('/sessions', { query: { ...(cursor && { cursor }) } });
   return (
     <section>
       {may('POST /sign-in-links') && (
@@ -189,7 +189,11 @@ function Sessions({ query: { cursor } }: { query: Query }): ReactElement {
             },
           },
         ]}
-        empty={<Empty title="Nobody is signed in" />}
+        empty={
+          <Empty title="Nobody is signed in">
+            <p>People appear here when they sign in.</p>
+          </Empty>
+        }
       />
     </section>
   );

@@ -43,7 +43,6 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
           },
         }
       : null,
-    !cursor,
   );
   const active = ['state', ...periodFilters, 'url', 'room_id', 'event_id'].filter((name) => query[name]);
   return (
