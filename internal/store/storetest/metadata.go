@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"context"
+	"log/slog"
 	"testing"
 )
 
@@ -37,4 +39,24 @@ func (s *suite) testID(t *testing.T) {
 	if err != nil || other == first {
 		t.Errorf("identity of another database: got %q, %v, want another than %q", other, err, first)
 	}
+}
+
+// On SQLite a compaction is due from the commit of what has marked it until one has succeeded.
+func (s *suite) testCompactionDue(t *testing.T) {
+	ctx := patient()
+	db := s.open(t)
+	requireDue := func(want bool) {
+		t.Helper()
+		due, err := db.CompactionDue(ctx)
+		requireEqual(t, due, err, want)
+	}
+	requireDue(false)
+	if err := db.Write(ctx, func(ctx context.Context) error { return db.MarkCompactionDue(ctx) }); err != nil {
+		t.Fatal(err)
+	}
+	requireDue(db.NeedsCompaction())
+	if _, err := db.Compact(ctx, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	requireDue(false)
 }

@@ -340,7 +340,8 @@ rm -rf "$2"`
 
 func (s *PostgresServer) initialize() error {
 	pwfile := filepath.Join(s.dir, "password")
-	if err := os.WriteFile(pwfile, []byte(s.password), 0o644); err != nil { // the directory is private
+	// The directory is private. The mode is set afterwards, because a service in this process may have set the umask.
+	if err := errors.Join(os.WriteFile(pwfile, []byte(s.password), 0o600), os.Chmod(pwfile, 0o644)); err != nil {
 		return err
 	}
 	if err := s.run("initdb", "-D", s.dataDir(), "-U", "parley", "-A", "scram-sha-256", "--pwfile", pwfile,

@@ -22,6 +22,7 @@ var tests = []struct {
 	{"Calls_Rejected", (*suite).testCalls_Rejected},
 	{"SearchCalls", (*suite).testSearchCalls},
 	{"ClientRoomID", (*suite).testClientRoomID},
+	{"CompactionDue", (*suite).testCompactionDue},
 	{"ConnectionChecks", (*suite).testConnectionChecks},
 	{"ConsoleSessions", (*suite).testConsoleSessions},
 	{"ConsoleUsers", (*suite).testConsoleUsers},
