@@ -156,8 +156,8 @@ type Store interface {
 	// zero if there are no further blocks.
 	SearchCalls(ctx context.Context, after BlockPosition, below int64, f Filter, limit int) (
 		[]NumberedCall, BlockPosition, error)
-	// TrimCalls deletes the earliest blocks of a project and an API until it has at most latest calls. Of these, at most
-	// half are in blocks with rejected calls, and these do not give way to accepted ones.
+	// TrimCalls deletes the earliest blocks of a project and an API until it has at most latest calls. Accepted calls
+	// displace rejected ones only above half of latest.
 	TrimCalls(ctx context.Context, projectID, api string, latest int) error
 	// CallProjects returns the projects that have calls of an API.
 	CallProjects(ctx context.Context, api string) ([]string, error)

@@ -14,8 +14,9 @@ const (
 	// maxPending is the maximum number of calls that wait to be stored, beside those
 	// that are being stored. Further calls are dropped and counted.
 	maxPending = 100_000
-	// maxCallsPerProject limits the number of the stored calls of each project and API. Up to half of them are the latest
-	// rejected ones, which a busy project would otherwise lose within minutes. Package retention limits their age.
+	// maxCallsPerProject limits the number of the stored calls of each project and API. Accepted ones displace rejected
+	// ones only above half of it, because a busy project would otherwise lose these within minutes. Package retention
+	// limits their age.
 	maxCallsPerProject = 100_000
 
 	// finalFlushTimeout is for how long Run tries to store the calls at its end.
@@ -23,8 +24,8 @@ const (
 	flushEvery        = 250 * time.Millisecond
 	explainTimeout    = time.Second
 	trimEvery         = time.Hour
-	// trimSlack is how many calls below maxCallsPerProject a project is trimmed to. It is trimmed again before so many
-	// calls were added, so that it never has more.
+	// trimSlack is how many calls below maxCallsPerProject a project is trimmed to. It is trimmed again before a node has
+	// added so many, so that only calls of several nodes can exceed the maximum, until one of them trims.
 	trimSlack = maxCallsPerProject / 10
 	// insertBatch is the maximum number of calls in one transaction, because
 	// other transactions wait for it.

@@ -77,6 +77,10 @@ func (s *fakeStore) TrimCalls(_ context.Context, projectID, api string, latest i
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trimmedTo[projectID+" "+api] = latest
+	size := map[bool]int{} // by whether the blocks are accepted
+	for _, b := range s.blocks {
+		size[b.IsAccepted()] += len(b.Calls)
+	}
 	trim := func(accepted bool, latest int) (size int) {
 		for i := len(s.blocks) - 1; i >= 0; i-- {
 			switch n := len(s.blocks[i].Calls); {
@@ -89,7 +93,7 @@ func (s *fakeStore) TrimCalls(_ context.Context, projectID, api string, latest i
 		}
 		return size
 	}
-	trim(true, latest-trim(false, latest/2))
+	trim(true, latest-trim(false, max(latest/2, latest-size[true])))
 	return s.err
 }
 

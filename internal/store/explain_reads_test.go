@@ -31,15 +31,21 @@ func checkReads(t *testing.T, d storetest.Database, c catalog, raw *sql.DB, run 
 		if isExcused(q) || strings.Contains(q, "unnest(") { // the arguments of unnest are not those of its statement
 			continue
 		}
-		for _, args := range lists {
+		inserts := strings.HasPrefix(strings.TrimSpace(q), "INSERT")
+		for i, args := range lists {
 			if len(args) > maxExplainedArgs || slices.Contains(args, any(time.Time{}.UnixMilli())) {
 				continue
 			}
 			got, err := measure(t, d, c, raw, traced{q, withFilledProject(q, args, p)})
-			if err != nil {
-				continue // an insert without the rows that its own refer to
+			if err != nil && inserts {
+				continue // the rows that it refers to are missing, or it exists
 			}
-			measured++
+			if err != nil {
+				t.Errorf("%v, in the statement\n%s %v", err, q, args)
+			}
+			if i == 0 {
+				measured++
+			}
 			if got.read > most+mostForRow*got.returned {
 				t.Errorf("got %d %s read for %d rows, want at most %d, in the statement\n%s %v", got.read, unit, got.returned,
 					most+mostForRow*got.returned, q, args)
@@ -47,7 +53,7 @@ func checkReads(t *testing.T, d storetest.Database, c catalog, raw *sql.DB, run 
 		}
 	}
 	if measured < len(run.args)/2 {
-		t.Errorf("got %d runs measured of %d statements, want at least half as many", measured, len(run.args))
+		t.Errorf("got %d of %d statements measured, want at least half of them", measured, len(run.args))
 	}
 }
 

@@ -147,7 +147,7 @@ func TestMigrate_KeepsCalls(t *testing.T) {
 			filter requestlog.Filter
 			want   int
 		}{
-			{4, requestlog.Filter{}, 3}, {4, requestlog.Filter{MinStatus: 400}, 1}, {2, requestlog.Filter{}, 1},
+			{3, requestlog.Filter{}, 3}, {3, requestlog.Filter{MinStatus: 400}, 1}, {1, requestlog.Filter{}, 1},
 		} {
 			if err := db.TrimCalls(ctx, "p", "v5", tc.latest); err != nil {
 				t.Fatal(err)

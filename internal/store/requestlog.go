@@ -248,15 +248,27 @@ func (s *DB) TrimCalls(ctx context.Context, projectID, api string, latest int) e
 				FROM request_log WHERE `+blocks+`
 			) AS running WHERE total > $3)`, projectID, api, latest)
 	}
+	count := func(ctx context.Context, blocks string) (calls int, err error) {
+		err = s.QueryRow(ctx, nil, `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM request_log WHERE `+blocks,
+			[]any{projectID, api}, &calls)
+		return calls, err
+	}
 	return s.Write(ctx, func(ctx context.Context) error {
-		if err := trim(ctx, rejectedBlocks, latest/2); err != nil {
-			return err
-		}
-		var rejected int
-		err := s.QueryRow(ctx, nil, `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM request_log WHERE `+rejectedBlocks,
-			[]any{projectID, api}, &rejected)
+		rejected, err := count(ctx, rejectedBlocks)
 		if err != nil {
 			return err
+		}
+		if rejected > latest/2 {
+			accepted, err := count(ctx, acceptedBlocks)
+			if err != nil {
+				return err
+			}
+			if err := trim(ctx, rejectedBlocks, max(latest/2, latest-accepted)); err != nil {
+				return err
+			}
+			if rejected, err = count(ctx, rejectedBlocks); err != nil {
+				return err
+			}
 		}
 		return trim(ctx, acceptedBlocks, latest-rejected)
 	})

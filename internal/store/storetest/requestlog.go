@@ -84,11 +84,12 @@ func (s *suite) testCalls_Rejected(t *testing.T) {
 		latest int
 		left   []requestlog.Block
 	}{
-		{10, []requestlog.Block{late, odd, mixed, accepted, rejected}},
-		{9, []requestlog.Block{late, odd, mixed, accepted}},
+		{9, []requestlog.Block{late, odd, mixed, accepted, rejected}}, // four accepted calls, and five others
+		{8, []requestlog.Block{late, odd, mixed, accepted}},
 		{7, []requestlog.Block{late, odd, mixed, accepted}},
 		{6, []requestlog.Block{late, odd, mixed}},
-		{4, []requestlog.Block{late, odd}},
+		{4, []requestlog.Block{late, odd, mixed}}, // more than half are rejected, because there is room
+		{3, []requestlog.Block{late, odd}},
 		{1, []requestlog.Block{late}},
 	} {
 		if err := s.db.TrimCalls(ctx, p, "v5", tc.latest); err != nil {
@@ -228,9 +229,9 @@ func (s *suite) testCalls(t *testing.T) {
 		left   []requestlog.Block
 	}{
 		{100, []requestlog.Block{late, middle, early}},
-		{12, []requestlog.Block{late, middle, early}},
-		{10, []requestlog.Block{late, middle}},
-		{6, []requestlog.Block{late}},
+		{6, []requestlog.Block{late, middle, early}},
+		{5, []requestlog.Block{late, middle}},
+		{3, []requestlog.Block{late}},
 	} {
 		if err := s.db.TrimCalls(ctx, one, "v5", tc.latest); err != nil {
 			t.Fatal(err)

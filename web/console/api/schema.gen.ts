@@ -1006,8 +1006,8 @@ export interface paths {
          *     management API that concern the project. An integrator sees only those of its own token. Without
          *     project_id, it lists the other calls of the management API. With request_id and without project_id, it finds
          *     the call among those of all projects, unless it took longer than a minute. At most 100,000 calls of
-         *     each version and project are kept, for the period --retention-calls. Up to half of them are the latest rejected
-         *     ones, which accepted calls do not displace.
+         *     each version and project are kept, for the period --retention-calls. Accepted calls never displace the latest
+         *     50,000 rejected ones.
          *
          *     A page may have fewer calls than limit, and even none, when few calls match the
          *     filters. There are more as long as next_cursor is present.

@@ -101,9 +101,8 @@ export interface paths {
         /**
          * Recent version 5 calls of the project
          * @description The newest first. A call is listed within a second and kept for 7 days. At
-         *     most 100,000 are kept; up to half of them are the latest rejected ones,
-         *     which accepted calls do not displace. A rejected call that named a key of
-         *     the project is listed with the true cause. If the request log is not configured,
+         *     most 100,000 are kept; accepted ones never displace the latest 50,000
+         *     rejected ones. A rejected call that named a key of the project is listed with the true cause. If the request log is not configured,
          *     `availability` is `unavailable` and `items` is empty.
          */
         get: operations["getRequests"];
