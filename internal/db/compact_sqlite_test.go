@@ -4,9 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
@@ -63,4 +65,24 @@ func TestCompact_LargeSQLiteFile(t *testing.T) {
 		t.Errorf("the file: got %v, %v, want about %d MB", info, err, megabytes)
 	}
 	t.Logf("%d writes", written.Load())
+}
+
+// A program that reads the file all the time makes a compaction fail soon, because all writes wait for it.
+func TestCompact_BesideReader(t *testing.T) {
+	testkit.Slow(t)
+	f := newFixture(t, storetest.Database{Dir: t.TempDir()})
+	reader, err := f.Raw(t).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reader.Rollback() }()
+	var rooms int
+	if err := reader.QueryRow(`SELECT count(*) FROM rooms`).Scan(&rooms); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	_, err = f.db.DB.Compact(t.Context(), slog.New(slog.NewTextHandler(t.Output(), nil)), `SELECT 1`)
+	if took := time.Since(began); err == nil || !strings.Contains(err.Error(), "is in use") || took > time.Minute {
+		t.Errorf("Compact beside a reader: got error %v after %s, want that the log is in use, within a minute", err, took)
+	}
 }

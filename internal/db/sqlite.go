@@ -89,9 +89,9 @@ func (e *sqliteEngine) migrate(ctx context.Context, migrations fs.FS) error {
 	return migrate(ctx, e.writePool, goose.DialectSQLite3, migrations)
 }
 
-// checkpointAttempts is how often compact tries to empty the write-ahead log, because a
-// reader prevents it for as long as its query takes.
-const checkpointAttempts = 50
+// checkpointAttempts is how often compact tries to empty the write-ahead log, after pauses of retryBackoff, because a
+// reader prevents it for as long as its query takes. A reader of the server takes at most a second.
+const checkpointAttempts = 100
 
 var errLogInUse = errors.New("the write-ahead log is in use, so it may contain deleted data: compact again")
 
@@ -113,6 +113,19 @@ func (e *sqliteEngine) compact(ctx context.Context, afterwards string) error {
 	if _, err := pool.ExecContext(ctx, "VACUUM"); err != nil {
 		return err
 	}
+	if err := emptyLog(ctx, pool); err != nil {
+		return err
+	}
+	_, err = pool.ExecContext(ctx, afterwards)
+	return err
+}
+
+// emptyLog empties the write-ahead log. The pool has one connection.
+func emptyLog(ctx context.Context, pool *sql.DB) error {
+	// SQLite would wait for a reader in each attempt, while all writers wait.
+	if _, err := pool.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+		return err
+	}
 	for range checkpointAttempts {
 		var busy, frames, moved int
 		err := pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
@@ -120,8 +133,7 @@ func (e *sqliteEngine) compact(ctx context.Context, afterwards string) error {
 			return fmt.Errorf("empty the write-ahead log: %w", err)
 		}
 		if busy == 0 {
-			_, err := pool.ExecContext(ctx, afterwards)
-			return err
+			return nil
 		}
 		if err := sleep(ctx, retryBackoff); err != nil {
 			return err
