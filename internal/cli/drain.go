@@ -81,8 +81,7 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		if isInUse(n) {
 			empty = 0
 			line := fmt.Sprintf("Node %s still has sessions: %d, with people: %d. People whose media it relays (TURN) to other "+
-				"nodes: %d. The drain ends at %s at the latest.",
-				n.Node, n.Sessions, n.People, n.RelayedPeople, formatTime(n.DrainBy))
+				"nodes: %d. %s", n.Node, n.Sessions, n.People, n.RelayedPeople, drainEnd(n))
 			if line != reported || time.Since(reportedAt) >= drainReportInterval {
 				fmt.Fprintln(s.err, line)
 				reported, reportedAt = line, time.Now()
@@ -90,7 +89,7 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		}
 		select {
 		case <-ctx.Done():
-			fmt.Fprintf(s.err, "The drain goes on. To end it: parley drain %s --cancel\n", n.Node)
+			fmt.Fprintf(s.err, "The drain goes on. %s\n", afterDrain(n, "To end it"))
 			return exitStatus(exitError)
 		case <-time.After(drainPollInterval):
 		}
@@ -125,9 +124,24 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		return s.printResult(drainJSON{n, phaseDrained, n.Sessions}, nil)
 	}
 	_, err = fmt.Fprintf(s.out,
-		"Nobody is in a meeting on the node %s or relayed by it. Stop it, or let it host again: parley drain %s --cancel\n",
-		n.Node, n.Node)
+		"Nobody is in a meeting on the node %s or relayed by it. %s\n", n.Node, afterDrain(n, "Stop it, or let it host again"))
 	return err
+}
+
+// drainEnd says when a drain ends. A node that was asked to stop has no such time.
+func drainEnd(n manage.Node) string {
+	if n.DrainBy == nil {
+		return "It was asked to stop."
+	}
+	return fmt.Sprintf("The drain ends at %s at the latest.", formatTime(n.DrainBy))
+}
+
+// afterDrain says how the drain of a node is canceled, which is impossible if the node stops.
+func afterDrain(n manage.Node, why string) string {
+	if n.DrainBy == nil {
+		return "The node was asked to stop, so this cannot be canceled."
+	}
+	return fmt.Sprintf("%s: parley drain %s --cancel", why, n.Node)
 }
 
 // seconds returns the time for all meetings, in seconds.

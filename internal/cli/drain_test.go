@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"parley/internal/api/manage"
 	"parley/internal/testkit"
@@ -44,5 +45,34 @@ func TestDrain_NowAsJSON(t *testing.T) {
 	}
 	if got["node"] != "n1" || got["phase"] != "drained" || got["sessions_left"] != 0.0 || got["state"] != "draining" {
 		t.Errorf("got %s, want node n1, phase drained, sessions_left 0 and state draining", out.String())
+	}
+}
+
+// The command does not offer to cancel the drain of a node that was asked to stop, which the server refuses.
+func TestDrain_OfStoppingNode(t *testing.T) {
+	t.Parallel()
+	by := manage.Time{Time: time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)}
+	for next, drainBy := range map[string]*manage.Time{
+		"Stop it, or let it host again: parley drain n1 --cancel": &by,
+		"The node was asked to stop, so this cannot be canceled.": nil,
+	} {
+		want := "Nobody is in a meeting on the node n1 or relayed by it. " + next + "\n"
+		node := manage.Node{Node: "n1", State: manage.NodeStateDraining, ThisNode: true, DrainBy: drainBy}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var answer any = manage.NodeList{Nodes: []manage.Node{node}}
+			if r.Method == http.MethodPost {
+				answer = node
+			}
+			if err := json.NewEncoder(w).Encode(answer); err != nil {
+				t.Error(err)
+			}
+		}))
+		t.Cleanup(server.Close)
+		var out, errs testkit.Buffer
+		status := Main(t.Context(), []string{"drain", "--url", server.URL, "--token", "x"}, nil, &out, &errs)
+		if status != exitOK || out.String() != want {
+			t.Errorf("drain until %v: got the exit status %d and %q, want 0 and %q: %s", drainBy, status, out.String(), want,
+				errs.String())
+		}
 	}
 }
