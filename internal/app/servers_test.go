@@ -1,11 +1,13 @@
 package app
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"net"
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 
 	"parley/internal/api/manage"
@@ -14,15 +16,51 @@ import (
 	"parley/internal/testkit"
 )
 
-// The cause of an internal error is in the log, also for a command that asks through the local socket.
-func TestLocalSocket_LogsErrors(t *testing.T) {
-	s := startServer(t, nil)
+// dropTargets makes the server fail when it reads the targets of webhooks.
+func dropTargets(t *testing.T, s *server) {
+	t.Helper()
 	raw := storetest.Database{Dir: s.cfg.DataDir}.Raw(t)
 	defer func() { _ = raw.Close() }()
 	testkit.Eventually(t, "no write of the server is in progress", func() bool {
 		_, err := raw.Exec(`DROP TABLE webhook_targets`)
 		return err == nil
 	})
+}
+
+var requestID = regexp.MustCompile(`req_[0-9a-z]+`)
+
+// The cause of an internal error is in the log, also if a page that follows the result meets it.
+func TestStream_LogsErrors(t *testing.T) {
+	s := startServer(t, nil)
+	dropTargets(t, s)
+	r, err := http.NewRequest(http.MethodGet, s.app.BaseURL()+"/api/manage/stream?path=/overview", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.AdminToken)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data: ") {
+		continue
+	}
+	id := requestID.FindString(lines.Text())
+	_ = response.Body.Close()
+	if id == "" || response.Header.Get("X-Request-ID") != id {
+		t.Fatalf("got the result %q and the header %q, want the ID of the header in it", lines.Text(),
+			response.Header.Get("X-Request-ID"))
+	}
+	testkit.Eventually(t, "the log has the cause under the ID", func() bool {
+		return s.log.HasLine("request_id="+id, "webhook_targets")
+	})
+}
+
+// The cause of an internal error is in the log, also for a command that asks through the local socket.
+func TestLocalSocket_LogsErrors(t *testing.T) {
+	s := startServer(t, nil)
+	dropTargets(t, s)
 	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -38,7 +76,7 @@ func TestLocalSocket_LogsErrors(t *testing.T) {
 	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
 		t.Fatal(err)
 	}
-	id := regexp.MustCompile(`req_[0-9a-z]+$`).FindString(body.Error.Message)
+	id := requestID.FindString(body.Error.Message)
 	if response.StatusCode != http.StatusInternalServerError || id == "" || response.Header.Get("X-Request-ID") != id {
 		t.Fatalf("got status %d, the message %q and the header %q, want 500 and the ID of the header at the end",
 			response.StatusCode, body.Error.Message, response.Header.Get("X-Request-ID"))

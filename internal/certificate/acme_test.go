@@ -57,8 +57,8 @@ func TestRemedy_Clock(t *testing.T) {
 // leads to the setting.
 func TestRemedy_Response(t *testing.T) {
 	t.Parallel()
-	const noAuthority = "If the cause is a response of URL (--acme-ca), set --acme-ca to the URL of the directory of an " +
-		"ACME authority. Otherwise remove the cause. The server tries again by itself."
+	const noAuthority = "If URL is not the directory of an ACME authority, correct --acme-ca. Otherwise remove the " +
+		"cause; the server tries again by itself."
 	const port443 = "Open TCP port 443 in the firewall, and point meet.example.test (--tls-domain) to this machine in " +
 		"the DNS, without a proxy that ends TLS."
 	const email = "Correct --acme-email (PARLEY_ACME_EMAIL)."
@@ -73,6 +73,7 @@ func TestRemedy_Response(t *testing.T) {
 		"a page":                     {200, "text/html", "<h1>Welcome</h1>", noAuthority},
 		"another API":                {200, "application/json", `{"version":2}`, noAuthority},
 		"no JSON":                    {200, "application/json", `{`, noAuthority},
+		"an outage":                  {503, "text/html", "<h1>Unavailable</h1>", noAuthority},
 	}
 	for kind, want := range map[string]string{
 		acme.ProblemTypeConnection:         port443,

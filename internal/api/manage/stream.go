@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,6 +23,7 @@ const (
 	maxStreamPaths         = 8
 	maxStreamPathSize      = 2048 // bytes
 	maxStreamBody          = 1 << 20
+	maxStreamCauses        = 16  // attributes of its line in the access log
 	maxStreams             = 256 // on this node
 	maxStreamsOfCaller     = 16
 	maxStreamsOfIntegrator = 3
@@ -196,6 +198,8 @@ func (f *stream) repeat() ([]byte, error) {
 		if f.sent[i] != ([sha256.Size]byte{}) && f.server.limit(caller(r)) != nil {
 			continue // a later repetition sends the result
 		}
+		info := httpx.FromContext(r.Context())
+		logged := len(info.LogAttrs)
 		result, err := f.perform(r, path)
 		if err != nil {
 			return nil, err
@@ -203,10 +207,21 @@ func (f *stream) repeat() ([]byte, error) {
 		digest := sha256.Sum256(append(withoutTime(result.Body), byte(result.Status>>8), byte(result.Status)))
 		if digest != f.sent[i] {
 			f.sent[i] = digest
+			if result.Status >= http.StatusInternalServerError {
+				f.logCauses(info.LogAttrs[logged:])
+			}
 			events = append(events, serverEvent("result", result)...)
 		}
 	}
 	return events, nil
+}
+
+// logCauses adds the causes of a failed result to the line of the stream in the access log, which has the ID that the
+// result names.
+func (f *stream) logCauses(causes []slog.Attr) {
+	if info := httpx.FromContext(f.request.Context()); len(info.LogAttrs) < maxStreamCauses {
+		info.LogAttrs = append(info.LogAttrs, causes...)
+	}
 }
 
 type repeatedKey struct{}
