@@ -299,15 +299,18 @@ describe('a change whose response is late', () => {
   });
 
   test('has a dialog that does not outlive its page', async () => {
-    await create('Left open');
+    const name = `Left open ${Date.now()}`;
+    await create(name);
     const person = await Person.arrive(browser);
     const page = await signIn(person, 'operator', '/projects');
-    await page.getByRole('link', { name: 'Left open' }).click();
+    await page.getByRole('link', { name }).click();
     await page.getByRole('button', { name: 'Rotate the API key' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rotate the API key?' });
     await dialog.waitFor();
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
+    // A dialog that was drawn on the new page for a moment would have kept the focus from its heading.
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
     expect(await dialog.count()).toBe(0);
     await person.close();
   });

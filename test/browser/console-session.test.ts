@@ -164,14 +164,11 @@ test('a new secret waits until the one before is closed', async () => {
     await page.getByRole('button', { name: 'Create', exact: true }).click();
   };
   const held: { token: string; respond: () => Promise<void> }[] = [];
-  await page.route(
-    '**/api/manage/tokens',
-    async (route) => {
-      const response = await route.fetch();
-      held.push({ token: (await response.json()).token, respond: () => route.fulfill({ response }) });
-    },
-    { times: 1 },
-  );
+  await page.route('**/api/manage/tokens', async (route) => {
+    if (route.request().method() !== 'POST' || held.length > 0) return route.fallback();
+    const response = await route.fetch();
+    held.push({ token: (await response.json()).token, respond: () => route.fulfill({ response }) });
+  });
   await create('late');
   await expect.poll(() => held.length).toBe(1);
   await page.keyboard.press('Escape');

@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactElement, type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
+import { type FormEvent, type ReactElement, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { Store } from '../../src/state/store';
 import { useStore } from '../../src/state/useStore';
 import { ApiError, errorOfChange } from '../api/client';
@@ -75,8 +75,8 @@ function Confirm({ title, children, final = false, act, onDone, onClose, typed, 
 }
 
 interface Opened {
-  /** The number of the button that opened the dialog. */
-  button: number;
+  /** The number of the opening, because a button may open its dialog again while an earlier action still waits for its response. */
+  opening: number;
   confirm: Omit<Props, 'onClose'>;
 }
 
@@ -89,8 +89,14 @@ const opened = new Store<Opened | null>(null);
 /** Shows the dialog that a button of the page has opened. */
 export function OpenedConfirm(): ReactElement | null {
   const now = useStore(opened);
-  useEffect(() => () => opened.set(null), []);
-  return now && <Confirm key={now.button} {...now.confirm} onClose={() => opened.set(null)} />;
+  // Before the next page is drawn, so that its heading gets the focus.
+  useLayoutEffect(() => () => opened.set(null), []);
+  if (!now) return null;
+  const { opening, confirm } = now;
+  const close = (): void => {
+    if (opened.get()?.opening === opening) opened.set(null);
+  };
+  return <Confirm key={opening} {...confirm} onClose={close} />;
 }
 
 interface ButtonProps extends Omit<Props, 'onClose'> {
@@ -100,18 +106,19 @@ interface ButtonProps extends Omit<Props, 'onClose'> {
   onOpen?: () => void;
 }
 
-let buttons = 0;
+let openings = 0;
 
 /** A button that opens a dialog before it does anything. */
 export function ActionButton({ label, ariaLabel, className = 'secondary', onOpen, ...confirm }: ButtonProps): ReactElement {
-  const [button] = useState(() => ++buttons);
+  const opening = useRef(0);
   // The dialog shows what the page knows now.
   useLayoutEffect(() => {
-    if (opened.get()?.button === button) opened.set({ button, confirm });
+    if (opened.get()?.opening === opening.current) opened.set({ opening: opening.current, confirm });
   });
   const show = (): void => {
     onOpen?.();
-    opened.set({ button, confirm });
+    opening.current = ++openings;
+    opened.set({ opening: opening.current, confirm });
   };
   return (
     <button type="button" className={className} aria-label={ariaLabel} onClick={show}>

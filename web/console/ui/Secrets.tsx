@@ -24,9 +24,18 @@ export function showSecrets(secrets: Shown): void {
   setTimeout(() => waiting.set([...waiting.get(), secrets]));
 }
 
+/** Has the browser ask before the tab is closed, until the returned function is called. */
+function warnBeforeClosing(): () => void {
+  const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+  window.addEventListener('beforeunload', warn);
+  return () => window.removeEventListener('beforeunload', warn);
+}
+
 /** The secrets that are shown. They are beside the pages, because nobody could read them again after a page was left. */
 export function ShownSecrets(): ReactElement | null {
-  const [first] = useStore(waiting);
+  const [first, ...others] = useStore(waiting);
+  const hasOthers = others.length > 0;
+  useEffect(() => (hasOthers ? warnBeforeClosing() : undefined), [hasOthers]);
   if (!first) return null;
   return <Secrets key={first.secrets[0]?.value} {...first} onClose={() => waiting.set(waiting.get().slice(1))} />;
 }
@@ -41,14 +50,13 @@ function Secrets({ title, hint, secrets, onClose }: Shown & { onClose: () => voi
   const allCopied = missing.length === 0;
   useEffect(() => {
     if (allCopied) return;
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
-    window.addEventListener('beforeunload', warn);
+    const close = warnBeforeClosing();
     const release = guardLeaving(() => {
       setWarned(true);
       return false;
     });
     return () => {
-      window.removeEventListener('beforeunload', warn);
+      close();
       release();
     };
   }, [allCopied]);
