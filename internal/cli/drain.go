@@ -123,8 +123,8 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	if c.JSON {
 		return s.printResult(drainJSON{n, phaseDrained, n.Sessions}, nil)
 	}
-	_, err = fmt.Fprintf(s.out,
-		"Nobody is in a meeting on the node %s or relayed by it. %s\n", n.Node, afterDrain(n, "Stop it, or let it host again"))
+	_, err = fmt.Fprintf(s.out, "Nobody is in a meeting on the node %s or relayed by it. %s\n", n.Node,
+		afterDrain(n, "Stop it, or let it host again"))
 	return err
 }
 

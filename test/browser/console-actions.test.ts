@@ -298,6 +298,33 @@ describe('a change whose response is late', () => {
     await person.close();
   });
 
+  test('has a dialog that the response of an earlier action leaves open', async () => {
+    const path = `/projects/${await create('Two actions')}`;
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', path);
+    let respond = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      respond = resolve;
+    });
+    await page.route('**/suspend', async (route) => {
+      const response = await route.fetch();
+      await released;
+      await route.fulfill({ response });
+    });
+    const open = (title: string): Promise<void> => page.getByRole('button', { name: title, exact: true }).click();
+    await open('Suspend the project');
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend the project' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await open('Rotate the API key');
+    const dialog = page.getByRole('dialog', { name: 'Rotate the API key?' });
+    await dialog.waitFor();
+    respond();
+    await page.locator('.announcement').getByText('suspended').waitFor({ state: 'attached' });
+    expect(await dialog.count()).toBe(1);
+    await person.close();
+  });
+
   test('has a dialog that does not outlive its page', async () => {
     const name = `Left open ${Date.now()}`;
     await create(name);
