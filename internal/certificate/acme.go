@@ -164,8 +164,8 @@ func (a *ACME) remedy(ctx context.Context, domain string, err error) string {
 			"(--acme-ca-roots). A public authority issues no certificates for internal names."
 	}
 	if !errors.As(err, &problem) {
-		return "If " + a.client.Directory + " is not the directory of an ACME authority, correct --acme-ca. Otherwise remove " +
-			"the cause; the server tries again by itself."
+		return "If " + a.client.Directory + " is not the directory of an ACME authority, correct --acme-ca. Otherwise " +
+			"remove the cause; the server tries again by itself."
 	}
 	switch problem.Type {
 	case acme.ProblemTypeConnection, acme.ProblemTypeTLS, acme.ProblemTypeUnauthorized, acme.ProblemTypeIncorrectResponse:
