@@ -73,20 +73,6 @@ type Erased struct {
 	Compaction  Compaction
 }
 
-// Compaction says whether the files of the database still contain what was erased.
-type Compaction string
-
-// States of a compaction after an erasure.
-const (
-	CompactionDone    Compaction = "done"    // the files contain no copy any more
-	CompactionRunning Compaction = "running" // the compaction did not finish in time and continues
-	CompactionFailed  Compaction = "failed"  // the files were not rewritten; a later sweep tries again
-	CompactionLater   Compaction = "later"   // the engine overwrites what was erased when it reuses the space
-)
-
-// compactionWait is how long a request waits for the files to be rewritten.
-const compactionWait = 20 * time.Second
-
 func (e *Erased) add(other Erased) {
 	e.Rooms += other.Rooms
 	e.Seats += other.Seats
@@ -389,29 +375,6 @@ func (s *Service) recordErasure(ctx context.Context, projectID string, done Eras
 	return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.PersonErased, Subject: projectID,
 		ProjectID: projectID, After: audit.Fields{"rooms": done.Rooms, "seats": done.Seats, "links": done.Links,
 			"events": done.Events, "deliveries": done.Deliveries, "host_actions": done.HostActions, "knocks": done.Knocks}})
-}
-
-// compactFor compacts like compact, but waits no longer than wait.
-func (s *Service) compactFor(ctx context.Context, wait time.Duration) Compaction {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	return s.compact(ctx)
-}
-
-// compact rewrites the files of the database. If ctx ends first, compact returns CompactionRunning, and the rewriting
-// continues. An error is in the log of the store.
-func (s *Service) compact(ctx context.Context) Compaction {
-	done, err := s.store.Compact(ctx, s.log)
-	switch {
-	case err == nil && done:
-		return CompactionDone
-	case err == nil:
-		return CompactionLater
-	case ctx.Err() != nil:
-		return CompactionRunning
-	default:
-		return CompactionFailed
-	}
 }
 
 // findPerson returns what a room contains about a person that resolve has returned. It also

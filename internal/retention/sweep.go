@@ -47,10 +47,6 @@ const (
 	// sessionPeriod is how long sessions of the console are kept after they expire, so that a
 	// list shows who was there.
 	sessionPeriod = 30 * 24 * time.Hour
-
-	// minCompactionDelay and maxCompactionDelay bound the time after a failed compaction in which sweeps do not compact.
-	minCompactionDelay = time.Hour
-	maxCompactionDelay = 24 * time.Hour
 )
 
 // Run sweeps every hour until ctx ends, and every minute while a project is being deleted or
@@ -131,34 +127,6 @@ func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
 		return s.store.DeleteConsoleSessions(ctx, cutoff(s.now(), sessionPeriod), s.batchRows)
 	}), s.sweepCallsWithoutProject(ctx))
 	return deleting, errors.Join(errs...)
-}
-
-// resumeCompaction compacts the files of the database if they still contain what an erasure or a deletion has removed,
-// because its compaction was interrupted or has failed. After a failed attempt of a sweep it waits, because each
-// attempt blocks writes.
-func (s *Service) resumeCompaction(ctx context.Context) error {
-	due, err := s.store.CompactionDue(ctx)
-	if err != nil || !due || s.now().Before(s.compactAfter) {
-		return err
-	}
-	s.log.Info("compact the database again, because it still contains erased data")
-	s.compactInSweep(ctx)
-	return ctx.Err()
-}
-
-// compactInSweep is compact for a sweep, which waits for the end. After each failure it doubles the time until the next
-// attempt.
-func (s *Service) compactInSweep(ctx context.Context) Compaction {
-	compaction := s.compact(ctx)
-	switch {
-	case ctx.Err() != nil:
-	case compaction == CompactionFailed:
-		s.compactDelay = min(max(minCompactionDelay, 2*s.compactDelay), maxCompactionDelay)
-		s.compactAfter = s.now().Add(s.compactDelay)
-	default:
-		s.compactDelay, s.compactAfter = 0, time.Time{}
-	}
-	return compaction
 }
 
 // dueProjects returns the IDs of the projects in which a sweep has work. It only reads, because most
