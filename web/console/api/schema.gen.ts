@@ -1007,7 +1007,7 @@ export interface paths {
          *     project_id, it lists the other calls of the management API. With request_id and without project_id, it finds
          *     the call among those of all projects, unless it took longer than a minute. At most 100,000 calls of
          *     each version and project are kept, for the period --retention-calls. Accepted calls never displace the latest
-         *     50,000 rejected ones.
+         *     40,000 rejected ones.
          *
          *     A page may have fewer calls than limit, and even none, when few calls match the
          *     filters. There are more as long as next_cursor is present.
@@ -1191,7 +1191,7 @@ export interface paths {
         put?: never;
         /**
          * Let a node host meetings again
-         * @description A node that was asked to stop (SIGTERM) is not kept, so its drain cannot be canceled.
+         * @description The drain of a node that is stopping (SIGTERM) cannot be canceled (409 `node_stopping`).
          */
         post: operations["cancelDrain"];
         delete?: never;
@@ -1665,11 +1665,12 @@ export interface components {
         /**
          * @description Whether the files of the database still contain what was erased or deleted. `done`: the
          *     files were rewritten. `running`: the compaction did not finish within 20 seconds. It
-         *     continues, or waits for a backup; the server logs its end, and begins again after its next start
-         *     if it stops before. The receipt of a project in the
+         *     continues, or waits for a backup; the server logs its end. If the server stops first, it compacts again
+         *     after its next start. The receipt of a project in the
          *     audit log is never `running`, because it comes after the compaction. `failed`: the files were not
-         *     rewritten. The server log has the reason. After it is removed, the server rewrites them by itself within
-         *     a day, and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
+         *     rewritten. The server log has the cause. When the cause is removed, the server rewrites them within a day,
+         *     and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it
+         *     reuses the space.
          * @enum {string}
          */
         Compaction: "done" | "running" | "failed" | "later";
@@ -2681,7 +2682,7 @@ export interface components {
             state: "live" | "draining" | "lost";
             /**
              * Format: date-time
-             * @description Until when a node that is draining gives away its meetings. Absent if it was asked to stop.
+             * @description When the drain of the node ends at the latest. Absent if the node is stopping.
              */
             drain_by?: string;
             /** @description Whether this node wrote the response. */

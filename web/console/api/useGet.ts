@@ -62,14 +62,16 @@ function useFollowed<T>(address: string | null, follow: boolean, list: boolean):
     );
     return () => abort.abort();
   }, [address, round, list]);
+  const current = shown.address === address;
+  // A search skips empty pages as soon as it has read them.
+  const watched = follow && (current || !list);
   useEffect(() => {
-    if (address === null || !follow) return;
+    if (address === null || !watched) return;
     return live.watch(address, ({ data, error }) => {
       requested.current++; // a response that is still on its way is older
       setShown((before) => (error ? failed(before, address, error, list) : { address, data: data as T, error: null, at: Date.now() }));
     });
-  }, [address, follow, list]);
-  const current = shown.address === address;
+  }, [address, watched, list]);
   const data = current || (list && sameOperation(shown.address, address)) ? shown.data : null;
   return { data, error: current ? shown.error : null, loading: address !== null && !current, at: shown.at, reload };
 }

@@ -24,7 +24,7 @@ interface Loaded<T> {
 
 /**
  * Reads a list whose pages are shown below each other. It follows the first page, and the last one because there the list grows,
- * unless `follow` is false, as for lists that cost the server too much to compute every few seconds.
+ * unless `follow` is false, as for searches, which cost the server too much to repeat every few seconds.
  */
 export function useMore<P extends PathOf<'get'>>(path: P, input: Input<P>, follow = true): More<P> {
   const key = JSON.stringify(input);

@@ -174,8 +174,8 @@ function LastUse({ apiKey: { status, last_used_at, last_used_by: by } }: { apiKe
 
 /** Shown when the server refuses a rotation that would end an overlap, and the dialog did not say so. */
 const overlapInForce =
-  'An earlier rotation is in its overlap, so nothing was changed now. Close this dialog and open it again: it then says what another ' +
-  'rotation stops.';
+  'An earlier rotation is still in its overlap, so nothing was changed now. Close this dialog and open it again to see what another ' +
+  'rotation would stop.';
 
 interface RotateProps {
   title: string;

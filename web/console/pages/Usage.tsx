@@ -1,4 +1,4 @@
-import { type ReactElement, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ReactElement, type ReactNode, useMemo, useState } from 'react';
 import { ApiError, call, type Schemas } from '../api/client';
 import { nameOf } from '../api/projectNames';
 import { useProjects } from '../api/projects';
@@ -190,9 +190,6 @@ function Report({ report, children }: { report: Schemas['UsageReport']; children
 /** The number of projects whose usage one call computes. */
 const projectsPageSize = 20;
 
-/** How often the usage by project is read again. It costs the server too much to follow it. */
-const projectsEveryMs = 15_000;
-
 interface UsageByProjectProps {
   query: { organization_id: string; from: string | undefined; to: string | undefined };
 }
@@ -200,15 +197,8 @@ interface UsageByProjectProps {
 /** How much each project of an organization has used. */
 function UsageByProject({ query: { organization_id, from, to } }: UsageByProjectProps): ReactElement | null {
   const query = { organization_id, by: 'project' as const, limit: projectsPageSize, ...(from && { from }), ...(to && { to }) };
-  const list = useMore('/usage', { query }, false);
-  const { first, retry } = list;
-  useEffect(() => {
-    const timer = setInterval(() => {
-      first.reload();
-      retry();
-    }, projectsEveryMs);
-    return () => clearInterval(timer);
-  }, [first.reload, retry]);
+  const list = useMore('/usage', { query });
+  const { first } = list;
   const rows = [first.data, ...list.rest].flatMap((page) => page?.projects ?? []);
   if (first.data && rows.length === 0) return null;
   return (
