@@ -319,6 +319,7 @@ func (a *App) wire(ctx context.Context) error {
 		BaseURL:          a.BaseURL,
 		Failures:         a.failures,
 		Stopping:         a.stopping,
+		Log:              a.log,
 	}
 	if management.OpenID, err = a.openIDProvider(now); err != nil {
 		return err

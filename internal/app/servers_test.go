@@ -29,7 +29,7 @@ func dropTargets(t *testing.T, s *server) {
 
 var requestID = regexp.MustCompile(`req_[0-9a-z]+`)
 
-// The cause of an internal error is in the log, also if a page that follows the result meets it.
+// The cause of an internal error is in the log while a page follows the result.
 func TestStream_LogsErrors(t *testing.T) {
 	s := startServer(t, nil)
 	dropTargets(t, s)
@@ -42,12 +42,12 @@ func TestStream_LogsErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = response.Body.Close() }()
 	lines := bufio.NewScanner(response.Body)
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data: ") {
 		continue
 	}
 	id := requestID.FindString(lines.Text())
-	_ = response.Body.Close()
 	if id == "" || response.Header.Get("X-Request-ID") != id {
 		t.Fatalf("got the result %q and the header %q, want the ID of the header in it", lines.Text(),
 			response.Header.Get("X-Request-ID"))

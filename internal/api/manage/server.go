@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -174,6 +175,8 @@ type Services struct {
 	// repetitions of a stream; nil is time.After.
 	Stopping <-chan struct{}
 	After    func(time.Duration) <-chan time.Time
+	// Log has a line for each result of a stream that has failed. Nil logs nothing.
+	Log *slog.Logger
 }
 
 // server handles the requests of the management API.
@@ -186,6 +189,9 @@ type server struct {
 // NewHandler returns the handler for all paths under /api/manage/. Every path except
 // publicPaths requires a caller, even an unknown one.
 func NewHandler(services Services) http.Handler {
+	if services.Log == nil {
+		services.Log = slog.New(slog.DiscardHandler)
+	}
 	if services.After == nil {
 		services.After = time.After
 	}

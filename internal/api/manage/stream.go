@@ -23,7 +23,6 @@ const (
 	maxStreamPaths         = 8
 	maxStreamPathSize      = 2048 // bytes
 	maxStreamBody          = 1 << 20
-	maxStreamCauses        = 16  // attributes of its line in the access log
 	maxStreams             = 256 // on this node
 	maxStreamsOfCaller     = 16
 	maxStreamsOfIntegrator = 3
@@ -208,7 +207,7 @@ func (f *stream) repeat() ([]byte, error) {
 		if digest != f.sent[i] {
 			f.sent[i] = digest
 			if result.Status >= http.StatusInternalServerError {
-				f.logCauses(info.LogAttrs[logged:])
+				f.logFailure(path, result.Status, info.LogAttrs[logged:])
 			}
 			events = append(events, serverEvent("result", result)...)
 		}
@@ -216,12 +215,13 @@ func (f *stream) repeat() ([]byte, error) {
 	return events, nil
 }
 
-// logCauses adds the causes of a failed result to the line of the stream in the access log, which has the ID that the
-// result names.
-func (f *stream) logCauses(causes []slog.Attr) {
-	if info := httpx.FromContext(f.request.Context()); len(info.LogAttrs) < maxStreamCauses {
-		info.LogAttrs = append(info.LogAttrs, causes...)
-	}
+// logFailure logs why a result has failed, under the request ID that it names. The access log has no line before the
+// stream ends. The query may have names of people.
+func (f *stream) logFailure(path string, status int, causes []slog.Attr) {
+	path, _, _ = strings.Cut(path, "?")
+	attrs := []slog.Attr{slog.String("request_id", httpx.FromContext(f.request.Context()).ID),
+		slog.String("path", "/api/manage"+path), slog.Int("status", status)}
+	f.server.Log.LogAttrs(f.request.Context(), slog.LevelError, "followed result failed", append(attrs, causes...)...)
 }
 
 type repeatedKey struct{}
