@@ -157,7 +157,7 @@ type Store interface {
 	SearchCalls(ctx context.Context, after BlockPosition, below int64, f Filter, limit int) (
 		[]NumberedCall, BlockPosition, error)
 	// TrimCalls deletes the earliest blocks of a project and an API until it has at most latest calls. Accepted calls
-	// displace rejected ones only above half of latest.
+	// displace rejected ones only while there are more than latest/2 of these.
 	TrimCalls(ctx context.Context, projectID, api string, latest int) error
 	// CallProjects returns the projects that have calls of an API.
 	CallProjects(ctx context.Context, api string) ([]string, error)

@@ -402,9 +402,10 @@ func TestRecorder_KeepsRejectedCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	record(0, 1, 401)
-	last := 1
-	for ; last <= 2*maxCallsPerProject; last += 9000 {
+	const kept = 40_000 // as the description of the API promises
+	record(0, kept, 401)
+	last := kept
+	for ; last <= 3*maxCallsPerProject; last += 9000 {
 		record(last, last+9000, 200)
 	}
 	record(last, last+1, 401)
@@ -413,7 +414,7 @@ func TestRecorder_KeepsRejectedCalls(t *testing.T) {
 		want   []string
 	}{
 		"all":      {Filter{}, []string{strconv.Itoa(last), strconv.Itoa(last - 1)}},
-		"rejected": {Filter{MinStatus: 400, MaxStatus: 599}, []string{strconv.Itoa(last), "0"}},
+		"rejected": {Filter{MinStatus: 400, MaxStatus: 599}, []string{strconv.Itoa(last), strconv.Itoa(kept - 1)}},
 	} {
 		page, err := r.List(t.Context(), Query{ProjectID: "p", Limit: 2, Filter: tc.filter})
 		var got []string
@@ -424,8 +425,15 @@ func TestRecorder_KeepsRejectedCalls(t *testing.T) {
 			t.Errorf("%s: got the calls %v, %v, want %v", name, got, err, tc.want)
 		}
 	}
-	if s.size() > maxCallsPerProject {
-		t.Errorf("got %d calls, want at most %d", s.size(), maxCallsPerProject)
+	rejected := 0
+	for _, b := range s.blocks {
+		if !b.IsAccepted() {
+			rejected += len(b.Calls)
+		}
+	}
+	if rejected != kept+1 || s.size() > maxCallsPerProject {
+		t.Errorf("got %d calls, %d of them rejected, want at most %d, and all %d rejected ones", s.size(), rejected,
+			maxCallsPerProject, kept+1)
 	}
 }
 

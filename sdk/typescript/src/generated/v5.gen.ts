@@ -101,7 +101,7 @@ export interface paths {
         /**
          * Recent version 5 calls of the project
          * @description The newest first. A call is listed within a second and kept for 7 days. At
-         *     most 100,000 are kept; accepted ones never displace the latest 50,000
+         *     most 100,000 are kept; accepted ones never displace the latest 40,000
          *     rejected ones. A rejected call that named a key of the project is listed with the true cause. If the request log is not configured,
          *     `availability` is `unavailable` and `items` is empty.
          */
