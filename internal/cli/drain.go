@@ -131,7 +131,7 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 // drainEnd says when a drain ends. A node that was asked to stop has no such time.
 func drainEnd(n manage.Node) string {
 	if n.DrainBy == nil {
-		return "It was asked to stop."
+		return "The node is stopping."
 	}
 	return fmt.Sprintf("The drain ends at %s at the latest.", formatTime(n.DrainBy))
 }
@@ -139,7 +139,7 @@ func drainEnd(n manage.Node) string {
 // afterDrain says how the drain of a node is canceled, which is impossible if the node stops.
 func afterDrain(n manage.Node, why string) string {
 	if n.DrainBy == nil {
-		return "The node was asked to stop, so this cannot be canceled."
+		return "The node is stopping, so its drain cannot be canceled."
 	}
 	return fmt.Sprintf("%s: parley drain %s --cancel", why, n.Node)
 }

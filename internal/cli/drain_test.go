@@ -54,7 +54,7 @@ func TestDrain_OfStoppingNode(t *testing.T) {
 	by := manage.Time{Time: time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)}
 	for next, drainBy := range map[string]*manage.Time{
 		"Stop it, or let it host again: parley drain n1 --cancel": &by,
-		"The node was asked to stop, so this cannot be canceled.": nil,
+		"The node is stopping, so its drain cannot be canceled.":  nil,
 	} {
 		want := "Nobody is in a meeting on the node n1 or relayed by it. " + next + "\n"
 		node := manage.Node{Node: "n1", State: manage.NodeStateDraining, ThisNode: true, DrainBy: drainBy}

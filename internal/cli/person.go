@@ -93,7 +93,7 @@ func printCompaction(out io.Writer, compaction manage.Compaction) {
 	switch compaction {
 	case "running":
 		fmt.Fprint(out, "The files of the database are still being rewritten; the log of the server says when that ends. "+
-			"If the server stops before, it rewrites them after its next start.\n")
+			"If the server stops first, it rewrites them after its next start.\n")
 	case "later":
 		fmt.Fprint(out, "The database overwrites the deleted text later; see the guide for operators.\n")
 	}
@@ -104,7 +104,7 @@ func compactionError(done string, compaction manage.Compaction) error {
 	if compaction != "failed" {
 		return nil
 	}
-	return fmt.Errorf("%s, but the files of the database could not be rewritten and still contain the deleted text: "+
-		"remove the cause, which the log of the server has; the server tries again by itself, at least once a day and "+
+	return fmt.Errorf("%s, but the compaction of the database failed, so that its files still contain the deleted data: "+
+		"find the cause in the log of the server and remove it; the server tries again by itself, at least once a day and "+
 		"after each start", done)
 }

@@ -16,7 +16,7 @@ type compacter interface {
 	// checkSpaceToCompact returns an error if the disk has too little space for compact.
 	checkSpaceToCompact(ctx context.Context) error
 	// compact rewrites the files without deleted data, and then runs a statement. Nothing else may write meanwhile.
-	compact(ctx context.Context, afterwards string) error
+	compact(ctx context.Context, finish string) error
 }
 
 // compaction is one run of the engine's compact, which all callers of Compact that wait
@@ -48,7 +48,7 @@ func (db *DB) NeedsCompaction() bool {
 // deletion was committed before the call. It returns false on PostgreSQL, where autovacuum
 // frees deleted data later, because VACUUM FULL would lock every table.
 //
-// After a success, Compact runs the statement afterwards before anything else writes, so that the statement applies to
+// After a success, Compact runs the statement finish before any other write, so that the statement applies to
 // exactly what was committed before the compaction.
 //
 // The compaction runs in the background and starts after a running snapshot. Concurrent
@@ -56,12 +56,12 @@ func (db *DB) NeedsCompaction() bool {
 // continues. It logs its start and its result. Writes wait meanwhile, about a second for
 // each 150 MB, for at most 30 seconds; after that they return Unavailable. It fails before
 // it starts if the disk has too little space for two copies of the database.
-func (db *DB) Compact(ctx context.Context, log *slog.Logger, afterwards string) (bool, error) {
+func (db *DB) Compact(ctx context.Context, log *slog.Logger, finish string) (bool, error) {
 	e, ok := db.engine.(compacter)
 	if !ok {
 		return false, nil
 	}
-	c := db.joinCompaction(e, log, afterwards)
+	c := db.joinCompaction(e, log, finish)
 	select {
 	case <-c.done:
 		return c.err == nil, c.err
@@ -73,7 +73,7 @@ func (db *DB) Compact(ctx context.Context, log *slog.Logger, afterwards string) 
 // joinCompaction returns the current compaction, or starts one. A caller may share a
 // compaction that already runs: because it blocks the writer, the caller's changes were
 // committed before it started.
-func (db *DB) joinCompaction(e compacter, log *slog.Logger, afterwards string) *compaction {
+func (db *DB) joinCompaction(e compacter, log *slog.Logger, finish string) *compaction {
 	s := &db.compactions
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (db *DB) joinCompaction(e compacter, log *slog.Logger, afterwards string) *
 	}
 	s.current = c
 	s.running.Go(func() {
-		c.err = db.runCompaction(e, log, afterwards)
+		c.err = db.runCompaction(e, log, finish)
 		close(c.done)
 	})
 	return c
@@ -98,7 +98,7 @@ func (db *DB) joinCompaction(e compacter, log *slog.Logger, afterwards string) *
 
 // runCompaction runs the current compaction when no snapshot is being made and the writer is
 // idle. Close interrupts it.
-func (db *DB) runCompaction(e compacter, log *slog.Logger, afterwards string) error {
+func (db *DB) runCompaction(e compacter, log *slog.Logger, finish string) error {
 	s := &db.compactions
 	// It must run before the write slot is released, because a caller that commits after
 	// that must not join this compaction. Deferred functions run in the reverse order.
@@ -133,7 +133,7 @@ func (db *DB) runCompaction(e compacter, log *slog.Logger, afterwards string) er
 	began := s.began
 	s.mu.Unlock()
 	log.Info("compact the database started, writes wait")
-	if err := e.compact(ctx, afterwards); err != nil {
+	if err := e.compact(ctx, finish); err != nil {
 		log.Error("compact the database failed, it still contains erased data", "error", err,
 			"duration", time.Since(began))
 		return translate(err)

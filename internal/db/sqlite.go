@@ -89,11 +89,12 @@ func (e *sqliteEngine) migrate(ctx context.Context, migrations fs.FS) error {
 	return migrate(ctx, e.writePool, goose.DialectSQLite3, migrations)
 }
 
-// checkpointAttempts is how often compact tries to empty the write-ahead log, after pauses of retryBackoff, because a
-// reader prevents it for as long as its query takes. A reader of the server takes at most a second.
+// checkpointAttempts is how many times compact tries to empty the write-ahead log, with pauses of retryBackoff. A
+// reader prevents it for as long as its query takes, in the server at most a second.
 const checkpointAttempts = 100
 
-var errLogInUse = errors.New("the write-ahead log is in use, so it may contain deleted data: compact again")
+var errLogInUse = errors.New("another program reads the database all the time, so the write-ahead log may contain " +
+	"deleted data: stop that program, such as Litestream or sqlite3")
 
 // checkSpaceToCompact asks for two copies of the database, because VACUUM writes one to a
 // temporary file and then one to the write-ahead log.
@@ -103,7 +104,7 @@ func (e *sqliteEngine) checkSpaceToCompact(ctx context.Context) error {
 
 // compact uses a connection of its own, because the writer keeps the only one of
 // writePool.
-func (e *sqliteEngine) compact(ctx context.Context, afterwards string) error {
+func (e *sqliteEngine) compact(ctx context.Context, finish string) error {
 	pool, err := sql.Open("sqlite", sqliteURL(e.path, url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)"}}))
 	if err != nil {
 		return err
@@ -116,8 +117,12 @@ func (e *sqliteEngine) compact(ctx context.Context, afterwards string) error {
 	if err := emptyLog(ctx, pool); err != nil {
 		return err
 	}
-	_, err = pool.ExecContext(ctx, afterwards)
-	return err
+	for _, q := range []string{"PRAGMA busy_timeout = 5000", finish} {
+		if _, err := pool.ExecContext(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // emptyLog empties the write-ahead log. The pool has one connection.

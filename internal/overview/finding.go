@@ -90,8 +90,8 @@ func drainFinding(n room.NodeStatus, now time.Time) Finding {
 		return Finding{
 			ID:    "node_draining",
 			Level: Note,
-			Text: fmt.Sprintf("The node %s was asked to stop. It hosts %s with %s, relays the media (TURN) of %s to other "+
-				"nodes, and hands them over before it ends.", n.ID, sessions, people, relayed),
+			Text: fmt.Sprintf("The node %s is stopping. It hands over %s with %s to other nodes first. It relays the media "+
+				"(TURN) of %s to other nodes, who reconnect when it stops.", n.ID, sessions, people, relayed),
 			Action: "Nothing needs to be done.",
 		}
 	}

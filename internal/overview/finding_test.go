@@ -46,7 +46,7 @@ func TestNodeFindings_Drain(t *testing.T) {
 	}
 }
 
-// A node that was asked to stop is a note without a command, because nobody can cancel its drain.
+// A node that is stopping is a note without a command, because nobody can cancel its drain.
 func TestNodeFindings_Stopping(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
@@ -56,8 +56,8 @@ func TestNodeFindings_Stopping(t *testing.T) {
 	}
 	got := nodeFindings([]room.NodeStatus{n}, now)
 	if len(got) != 1 || got[0].ID != "node_draining" || got[0].Level != Note ||
-		!strings.Contains(got[0].Text, "asked to stop") {
-		t.Errorf("got %+v, want the note node_draining, which says that the node was asked to stop", got)
+		!strings.Contains(got[0].Text, "is stopping") {
+		t.Errorf("got %+v, want the note node_draining, which says that the node is stopping", got)
 	}
 	assertCommands(t, got, nil)
 }

@@ -32,7 +32,7 @@ func (s *Service) resumeCompaction(ctx context.Context) error {
 	if err != nil || !due || s.now().Before(s.compactAfter) {
 		return err
 	}
-	s.log.Info("compact the database again, because it still contains erased data")
+	s.log.Info("repeat the compaction of the database, which still contains erased data")
 	s.compactInSweep(ctx)
 	return ctx.Err()
 }

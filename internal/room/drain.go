@@ -39,7 +39,7 @@ const (
 var (
 	errNodeNotFound = fault.New(fault.NotFound, "node_not_found", "there is no such node: parley node list shows all")
 	errNodeStopping = fault.New(fault.Conflict, "node_stopping",
-		"the node was asked to stop: wait until it has ended, then start it again if you need it")
+		"the node is stopping: wait until it has stopped, then start it again if you need it")
 )
 
 // DrainNode asks a node to give its sessions to other nodes within a time, at most MaxDrain. Meanwhile it hosts no

@@ -96,10 +96,10 @@ var remedies = map[string]remedy{
 		page:    "the page Team lists all sessions",
 	},
 	"no_overlap": {
-		command: "only the current credential works, and an owner, an operator or an integrator of the project begins " +
-			"another overlap with parley key rotate",
-		page: "only the current credential works, and an owner, an operator or an integrator of the project begins " +
-			"another overlap with a rotation on the page of the project",
+		command: "only the current one works, and an owner, an operator or an integrator of the project can begin " +
+			"an overlap with parley key rotate",
+		page: "only the current one works, and an owner, an operator or an integrator of the project can begin " +
+			"an overlap with a rotation on the page of the project",
 	},
 	"no_webhook_target": {
 		command: "an owner or an operator can set one with parley project set",
@@ -141,8 +141,8 @@ const requestID = "{request_id}"
 
 // secretOverlap is the remedy of no_overlap for a project secret.
 var secretOverlap = remedy{
-	command: "only the current credential works, and an owner, an operator or an integrator of the project begins " +
-		"another overlap with parley project rotate-secret",
+	command: "only the current one works, and an owner, an operator or an integrator of the project can begin " +
+		"an overlap with parley project rotate-secret",
 	page: remedies["no_overlap"].page,
 }
 

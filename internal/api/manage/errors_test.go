@@ -78,12 +78,12 @@ func TestErrors_SayWhatToDo(t *testing.T) {
 		noToken:   "there is no such token: an owner, an operator or an auditor sees all with parley token list",
 		noUser:    "there is no such user: an owner, an operator or an auditor sees all with parley user list",
 		noSession: "there is no such session: an owner, an operator or an auditor sees all with parley session list",
-		noOverlap: "there is no overlap of API keys: only the current credential works, and an owner, an operator or an " +
-			"integrator of the project begins another overlap with parley key rotate",
-		noSecretOverlap: "there is no overlap of project secrets: only the current credential works, and an owner, an " +
-			"operator or an integrator of the project begins another overlap with parley project rotate-secret",
-		inConsole(key.ErrNoSecretOverlap): "there is no overlap of project secrets: only the current credential works, " +
-			"and an owner, an operator or an integrator of the project begins another overlap with a rotation on the page of " +
+		noOverlap: "there is no overlap of API keys: only the current one works, and an owner, an operator or an " +
+			"integrator of the project can begin an overlap with parley key rotate",
+		noSecretOverlap: "there is no overlap of project secrets: only the current one works, and an owner, an " +
+			"operator or an integrator of the project can begin an overlap with parley project rotate-secret",
+		inConsole(key.ErrNoSecretOverlap): "there is no overlap of project secrets: only the current one works, " +
+			"and an owner, an operator or an integrator of the project can begin an overlap with a rotation on the page of " +
 			"the project",
 		forToken(fault.New(fault.Unavailable, "backup_failed", "the backup could not be made: the disk is full")): "the " +
 			"backup could not be made: the disk is full; the operator of the server can remove the cause, and then repeat the " +

@@ -1009,11 +1009,12 @@ type CheckedPathPath string
 
 // Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
 // files were rewritten. `running`: the compaction did not finish within 20 seconds. It
-// continues, or waits for a backup; the server logs its end, and begins again after its next start
-// if it stops before. The receipt of a project in the
+// continues, or waits for a backup; the server logs its end. If the server stops first, it compacts again
+// after its next start. The receipt of a project in the
 // audit log is never `running`, because it comes after the compaction. `failed`: the files were not
-// rewritten. The server log has the reason. After it is removed, the server rewrites them by itself within
-// a day, and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
+// rewritten. The server log has the cause. When the cause is removed, the server rewrites them within a day,
+// and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it
+// reuses the space.
 type Compaction string
 
 // ConnectionCheck defines model for ConnectionCheck.
@@ -1344,7 +1345,7 @@ type Node struct {
 	// ClockOffsetSeconds How far its clock is ahead of this node's, to about a second. Absent if it is not known.
 	ClockOffsetSeconds *float64 `json:"clock_offset_seconds,omitempty"`
 
-	// DrainBy Until when a node that is draining gives away its meetings. Absent if it was asked to stop.
+	// DrainBy When the drain of the node ends at the latest. Absent if the node is stopping.
 	DrainBy *Time `json:"drain_by,omitempty"`
 
 	// LastSeenAt The time of its last heartbeat, by its own clock.
@@ -1401,11 +1402,12 @@ type Organization struct {
 
 	// Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
 	// files were rewritten. `running`: the compaction did not finish within 20 seconds. It
-	// continues, or waits for a backup; the server logs its end, and begins again after its next start
-	// if it stops before. The receipt of a project in the
+	// continues, or waits for a backup; the server logs its end. If the server stops first, it compacts again
+	// after its next start. The receipt of a project in the
 	// audit log is never `running`, because it comes after the compaction. `failed`: the files were not
-	// rewritten. The server log has the reason. After it is removed, the server rewrites them by itself within
-	// a day, and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
+	// rewritten. The server log has the cause. When the cause is removed, the server rewrites them within a day,
+	// and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it
+	// reuses the space.
 	Compaction *Compaction `json:"compaction,omitempty"`
 	CreatedAt  Time        `json:"created_at"`
 
@@ -1533,11 +1535,12 @@ type PersonErased struct {
 
 	// Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
 	// files were rewritten. `running`: the compaction did not finish within 20 seconds. It
-	// continues, or waits for a backup; the server logs its end, and begins again after its next start
-	// if it stops before. The receipt of a project in the
+	// continues, or waits for a backup; the server logs its end. If the server stops first, it compacts again
+	// after its next start. The receipt of a project in the
 	// audit log is never `running`, because it comes after the compaction. `failed`: the files were not
-	// rewritten. The server log has the reason. After it is removed, the server rewrites them by itself within
-	// a day, and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
+	// rewritten. The server log has the cause. When the cause is removed, the server rewrites them within a day,
+	// and at once if you repeat the request to erase a person. `later`: PostgreSQL overwrites the text when it
+	// reuses the space.
 	Compaction Compaction `json:"compaction"`
 
 	// Erased How many of each were changed. Rooms are those that named the person.

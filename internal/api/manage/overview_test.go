@@ -146,7 +146,7 @@ func testNodes(t *testing.T, b *fixture) {
 			t.Errorf("n1, which stops: got %v, want it draining without an end", n)
 		}
 	}
-	const stopping = "the node was asked to stop: wait until it has ended, then start it again if you need it"
+	const stopping = "the node is stopping: wait until it has stopped, then start it again if you need it"
 	b.assertError("POST", "/nodes/n1/cancel-drain", nil, 409, "node_stopping", stopping)
 	b.assertError("POST", "/nodes/n1/drain", m{}, 409, "node_stopping", stopping)
 }
