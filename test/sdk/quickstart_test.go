@@ -1,7 +1,10 @@
 package sdk
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -187,9 +190,36 @@ func (s service) checkReceiver(t *testing.T, dir, command, receiver string, envi
 	if status := sendWebhook(receiver, changed); status != http.StatusUnauthorized {
 		t.Errorf("a changed webhook: got status %d, want 401\n%s", status, output)
 	}
+	defer cutOff(t, receiver)()
+	if status := sendWebhook(receiver, genuine); status != http.StatusNoContent {
+		t.Errorf("a webhook after one that was cut off: got status %d, want 204\n%s", status, output)
+	}
 	testkit.Eventually(t, "the receiver prints the event", func() bool {
 		return strings.Contains(output.String(), "room.scheduled 1")
 	})
+}
+
+// cutOff sends a request whose body ends too early and waits until the receiver has closed the connection. Another
+// connection says nothing until the returned function is called.
+func cutOff(t *testing.T, receiver string) (closeIdle func()) {
+	t.Helper()
+	address := strings.TrimSuffix(strings.TrimPrefix(receiver, "http://"), "/")
+	idle, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(testkit.Timeout))
+	_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: receiver\r\nContent-Length: 100\r\n\r\n{}")
+	if err := errors.Join(err, conn.(*net.TCPConn).CloseWrite()); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, conn) // also if the receiver resets the connection
+	return func() { _ = idle.Close() }
 }
 
 // sendWebhook sends a webhook and returns the status of the response; 0 if there is none.
@@ -203,7 +233,7 @@ func sendWebhook(receiver string, w webhook) int {
 			request.Header.Set(name, value)
 		}
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := (&http.Client{Timeout: testkit.Timeout}).Do(request)
 	if err != nil {
 		return 0
 	}
