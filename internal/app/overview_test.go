@@ -159,23 +159,29 @@ func TestSignatureCheck_CountsFailures(t *testing.T) {
 	}
 }
 
+// openStream opens a stream of the management API, and returns the lines of its response.
+func (s *server) openStream(query string) (*http.Response, *bufio.Scanner) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.app.BaseURL()+"/api/manage/stream?"+query, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.AdminToken)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = response.Body.Close() })
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	return response, lines
+}
+
 // A stream passes through the whole server, is recorded once, and does not delay the stop of
 // the service.
 func TestStream_EndsWithTheService(t *testing.T) {
 	s := startServer(t, nil)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
-		s.app.BaseURL()+"/api/manage/stream?path=/overview&path=/nodes", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+s.AdminToken)
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
+	_, lines := s.openStream("path=/overview&path=/nodes")
 	next := func(prefix string) string {
 		t.Helper()
 		for lines.Scan() {

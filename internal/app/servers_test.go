@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"net"
@@ -33,17 +32,7 @@ var requestID = regexp.MustCompile(`req_[0-9a-z]+`)
 func TestStream_LogsErrors(t *testing.T) {
 	s := startServer(t, nil)
 	dropTargets(t, s)
-	r, err := http.NewRequest(http.MethodGet, s.app.BaseURL()+"/api/manage/stream?path=/overview", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+s.AdminToken)
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	lines := bufio.NewScanner(response.Body)
+	response, lines := s.openStream("path=/overview")
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data: ") {
 		continue
 	}
