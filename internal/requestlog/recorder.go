@@ -14,9 +14,9 @@ const (
 	// maxPending is the maximum number of calls that wait to be stored, beside those
 	// that are being stored. Further calls are dropped and counted.
 	maxPending = 100_000
-	// maxCallsPerProject limits the number of the stored calls of each project and API. Accepted ones
-	// displace rejected ones only while there are more of these than half, after the slack, because a busy project would
-	// otherwise lose them within minutes. Package retention limits their age.
+	// maxCallsPerProject limits the number of the stored calls of each project and API. The latest rejected ones, up to
+	// half of it less the slack, do not give way to accepted ones, because a busy project would lose them within minutes.
+	// Package retention limits their age.
 	maxCallsPerProject = 100_000
 
 	// finalFlushTimeout is for how long Run tries to store the calls at its end.
