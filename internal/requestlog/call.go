@@ -5,6 +5,7 @@ package requestlog
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 )
@@ -110,8 +111,10 @@ func (b Block) IsAccepted() bool {
 
 // StoredBlock is a block as it is read.
 type StoredBlock struct {
-	First, Last int64          // its smallest and its largest number
-	Calls       []NumberedCall // those that match the filter of the query, the earliest first
+	First, Last int64 // its smallest and its largest number
+	// Calls yields the calls that match the filter of the query, the latest first. It decodes each when it is
+	// asked for it, because a page needs few calls of a block. It ends after an error.
+	Calls iter.Seq2[NumberedCall, error]
 }
 
 // BlockQuery selects blocks of a project, and calls of these blocks.
@@ -148,9 +151,9 @@ type RejectionCount struct {
 type Store interface {
 	// InsertCalls adds blocks. It keeps nothing of their memory, which is used again.
 	InsertCalls(ctx context.Context, blocks []Block) error
-	// Calls returns the blocks that q selects, ordered by the last number, the largest
-	// first.
-	Calls(ctx context.Context, q BlockQuery) ([]StoredBlock, error)
+	// Calls calls each with the blocks that q selects, ordered by the last number, the largest first. It ends when
+	// each returns an error, and returns it. A block is valid until each returns.
+	Calls(ctx context.Context, q BlockQuery, each func(StoredBlock) error) error
 	// SearchCalls reads at most limit blocks of all projects that come after a position and whose last number is
 	// below a bound. It returns their calls that match the filter, and the position of the last block that it read;
 	// zero if there are no further blocks.

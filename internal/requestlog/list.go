@@ -3,6 +3,7 @@ package requestlog
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -11,6 +12,9 @@ import (
 // maxScannedBlocks is the number of blocks after which a filtered List, and Find, start no further query. The last
 // query may exceed it.
 const maxScannedBlocks = 150
+
+// errPageFull ends a query when its page is full.
+var errPageFull = errors.New("the page is full")
 
 // searchTime is how long after its arrival Find looks for a call. The number of a call is later than its arrival
 // if calls that arrived after it were stored first, because it took long.
@@ -75,27 +79,40 @@ func (r *Recorder) List(ctx context.Context, q Query) (Page, error) {
 		return c
 	}
 	full := func() Page { return Page{Calls: calls[:q.Limit], Next: next(calls[q.Limit-1].N)} }
+	add := func(b StoredBlock) error {
+		stored.LastBelow = b.Last
+		blocks = append(blocks, b)
+		if len(calls) > q.Limit && b.Last < calls[q.Limit].N {
+			return errPageFull // this block and all further ones are earlier
+		}
+		ofBlock := 0
+		for c, err := range b.Calls {
+			if err != nil {
+				return err
+			}
+			if c.N < stored.Since || ofBlock > q.Limit { // the page and the first call after it are known
+				break
+			}
+			if c.N < stored.FirstBelow {
+				calls = append(calls, c)
+				ofBlock++
+			}
+		}
+		slices.SortFunc(calls, func(a, b NumberedCall) int { return cmp.Compare(b.N, a.N) })
+		return nil
+	}
 	// Two full blocks are a page. Small blocks, written while calls were rare, need
 	// more queries.
 	for stored.Limit = 2; ; stored.Limit *= 4 {
-		read, err := r.store.Calls(ctx, stored)
+		before := len(blocks)
+		err := r.store.Calls(ctx, stored, add)
+		if errors.Is(err, errPageFull) {
+			return full(), nil
+		}
 		if err != nil {
 			return Page{}, err
 		}
-		for _, b := range read {
-			stored.LastBelow = b.Last
-			blocks = append(blocks, b)
-			if len(calls) > q.Limit && stored.LastBelow < calls[q.Limit].N {
-				return full(), nil // this block and all further ones are earlier
-			}
-			for _, c := range b.Calls {
-				if c.N >= stored.Since && c.N < stored.FirstBelow {
-					calls = append(calls, c)
-				}
-			}
-			slices.SortFunc(calls, func(a, b NumberedCall) int { return cmp.Compare(b.N, a.N) })
-		}
-		if len(read) < stored.Limit {
+		if len(blocks)-before < stored.Limit {
 			if len(calls) > q.Limit {
 				return full(), nil
 			}

@@ -41,7 +41,7 @@ func (s *fakeStore) InsertCalls(_ context.Context, blocks []Block) error {
 	return s.err
 }
 
-func (s *fakeStore) Calls(_ context.Context, q BlockQuery) ([]StoredBlock, error) {
+func (s *fakeStore) Calls(_ context.Context, q BlockQuery, each func(StoredBlock) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []StoredBlock
@@ -51,11 +51,23 @@ func (s *fakeStore) Calls(_ context.Context, q BlockQuery) ([]StoredBlock, error
 			matching := slices.DeleteFunc(slices.Clone(b.Calls), func(c NumberedCall) bool {
 				return !q.Filter.Matches(&c.Call)
 			})
-			found = append(found, StoredBlock{First: b.First(), Last: b.Last(), Calls: matching})
+			latestFirst := func(yield func(NumberedCall, error) bool) {
+				for _, c := range slices.Backward(matching) {
+					if !yield(c, nil) {
+						return
+					}
+				}
+			}
+			found = append(found, StoredBlock{First: b.First(), Last: b.Last(), Calls: latestFirst})
 		}
 	}
 	slices.SortFunc(found, func(a, b StoredBlock) int { return cmp.Compare(b.Last, a.Last) })
-	return found[:min(q.Limit, len(found))], s.err
+	for _, b := range found[:min(q.Limit, len(found))] {
+		if err := each(b); err != nil {
+			return err
+		}
+	}
+	return s.err
 }
 
 func (s *fakeStore) size() (n int) {

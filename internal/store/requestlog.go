@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -108,7 +109,9 @@ type storedCall struct {
 // and the second one makes SQLite prefer them.
 const notAccepted = "NOT accepted AND accepted = FALSE"
 
-func (s *DB) Calls(ctx context.Context, q requestlog.BlockQuery) ([]requestlog.StoredBlock, error) {
+func (s *DB) Calls(
+	ctx context.Context, q requestlog.BlockQuery, each func(requestlog.StoredBlock) error,
+) error {
 	args := []any{q.ProjectID, q.FirstBelow, q.LastBelow, q.Since, q.Limit}
 	where := ""
 	if q.API != "" {
@@ -120,22 +123,16 @@ func (s *DB) Calls(ctx context.Context, q requestlog.BlockQuery) ([]requestlog.S
 	query := `SELECT api, first_n, n, calls FROM request_log
 		WHERE project_id = $1` + where + ` AND first_n < $2 AND n < $3 AND n >= $4 ORDER BY n DESC LIMIT $5`
 	texts := textsOfMatchingCalls(q.Filter)
-	var blocks []requestlog.StoredBlock
-	err := s.Query(ctx, query, args, func(row db.Row) error {
+	return s.Query(ctx, query, args, func(row db.Row) error {
 		var b requestlog.StoredBlock
 		var api string
 		var text []byte
 		if err := row.Scan(&api, &b.First, &b.Last, &text); err != nil {
 			return err
 		}
-		var err error
-		if b.Calls, err = matchingCalls(text, texts, q.ProjectID, api, q.Filter); err != nil {
-			return fmt.Errorf("calls %d of project %s: %w", b.Last, q.ProjectID, err)
-		}
-		blocks = append(blocks, b)
-		return nil
+		b.Calls = matchingCalls(text, texts, requestlog.BlockPosition{Last: b.Last, ProjectID: q.ProjectID}, api, q.Filter)
+		return each(b)
 	})
-	return blocks, err
 }
 
 func (s *DB) SearchCalls(
@@ -152,11 +149,12 @@ func (s *DB) SearchCalls(
 			if err := row.Scan(&last.ProjectID, &last.Last, &api, &text); err != nil {
 				return err
 			}
-			matching, err := matchingCalls(text, texts, last.ProjectID, api, f)
-			if err != nil {
-				return fmt.Errorf("calls %d of project %s: %w", last.Last, last.ProjectID, err)
+			for c, err := range matchingCalls(text, texts, last, api, f) {
+				if err != nil {
+					return err
+				}
+				calls = append(calls, c)
 			}
-			calls = append(calls, matching...)
 			return nil
 		})
 	if read < limit {
@@ -165,22 +163,30 @@ func (s *DB) SearchCalls(
 	return calls, last, err
 }
 
-// matchingCalls returns the calls of a block of a project and an API that match f. The texts are those of
+// matchingCalls yields the calls of a block of an API that match f, the latest first. The texts are those of
 // textsOfMatchingCalls.
-func matchingCalls(block []byte, texts [][]byte, projectID, api string, f requestlog.Filter) (
-	matching []requestlog.NumberedCall, err error,
-) {
-	calls, err := decodeCalls(block, texts)
-	for _, c := range calls {
-		c.ProjectID, c.API = projectID, api
-		if c.Cause == "" && c.Auth != "ok" {
-			c.Cause = c.Auth
+func matchingCalls(
+	block []byte, texts [][]byte, at requestlog.BlockPosition, api string, f requestlog.Filter,
+) iter.Seq2[requestlog.NumberedCall, error] {
+	return func(yield func(requestlog.NumberedCall, error) bool) {
+		encoded, err := splitCalls(block, texts)
+		for i := len(encoded) - 1; i >= 0 && err == nil; i-- {
+			var c storedCall
+			if err = json.Unmarshal(encoded[i], &c); err != nil {
+				break
+			}
+			c.ProjectID, c.API = at.ProjectID, api
+			if c.Cause == "" && c.Auth != "ok" {
+				c.Cause = c.Auth
+			}
+			if f.Matches(&c.Call) && !yield(c.NumberedCall, nil) {
+				return
+			}
 		}
-		if f.Matches(&c.Call) {
-			matching = append(matching, c.NumberedCall)
+		if err != nil {
+			yield(requestlog.NumberedCall{}, fmt.Errorf("calls %d of project %s: %w", at.Last, at.ProjectID, err))
 		}
 	}
-	return matching, err
 }
 
 // textsOfMatchingCalls returns texts that are in the JSON of each call that matches f. Other
@@ -198,21 +204,17 @@ func textsOfMatchingCalls(f requestlog.Filter) [][]byte {
 	return texts
 }
 
-// decodeCalls returns the calls of a block whose JSON contains all texts. It decodes no
-// others, because decoding takes most of the time of a search.
-func decodeCalls(block []byte, texts [][]byte) ([]storedCall, error) {
+// splitCalls returns the JSON of the calls of a block that contain all texts. Decoding takes most of the time of a
+// list, so no others are decoded.
+func splitCalls(block []byte, texts [][]byte) ([][]byte, error) {
 	containsAll := func(text []byte) bool {
 		return !slices.ContainsFunc(texts, func(part []byte) bool { return !bytes.Contains(text, part) })
 	}
-	if len(texts) > 0 && !containsAll(block) {
+	if !containsAll(block) {
 		return nil, nil
 	}
-	var calls []storedCall
-	if len(texts) == 0 {
-		err := json.Unmarshal(block, &calls)
-		return calls, err
-	}
-	d := jsontext.NewDecoder(bytes.NewReader(block), jsontext.AllowDuplicateNames(true))
+	var calls [][]byte
+	d := jsontext.NewDecoder(bytes.NewBuffer(block), jsontext.AllowDuplicateNames(true))
 	if _, err := d.ReadToken(); err != nil { // the start of the array
 		return nil, err
 	}
@@ -221,14 +223,10 @@ func decodeCalls(block []byte, texts [][]byte) ([]storedCall, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !containsAll(text) {
-			continue
+		if containsAll(text) {
+			end := d.InputOffset()
+			calls = append(calls, block[end-int64(len(text)):end])
 		}
-		var c storedCall
-		if err := json.Unmarshal(text, &c); err != nil {
-			return nil, err
-		}
-		calls = append(calls, c)
 	}
 	_, err := d.ReadToken() // the end of the array
 	return calls, err

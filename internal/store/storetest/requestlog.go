@@ -46,6 +46,29 @@ func newAcceptedBlock(projectID, api string, numbers ...int64) requestlog.Block 
 	return b
 }
 
+// readBlock is a stored block with all its calls, the earliest first.
+type readBlock struct {
+	First, Last int64
+	Calls       []requestlog.NumberedCall
+}
+
+// readBlocks returns the blocks that q selects, the latest first.
+func (s *suite) readBlocks(q requestlog.BlockQuery) (blocks []readBlock, err error) {
+	err = s.db.Calls(patient(), q, func(b requestlog.StoredBlock) error {
+		read := readBlock{First: b.First, Last: b.Last}
+		for c, err := range b.Calls {
+			if err != nil {
+				return err
+			}
+			read.Calls = append(read.Calls, c)
+		}
+		slices.Reverse(read.Calls)
+		blocks = append(blocks, read)
+		return nil
+	})
+	return blocks, err
+}
+
 // testCalls_Rejected lists the rejected calls without the blocks of accepted ones, and trims them so that accepted ones
 // never displace them.
 func (s *suite) testCalls_Rejected(t *testing.T) {
@@ -60,11 +83,11 @@ func (s *suite) testCalls_Rejected(t *testing.T) {
 	}
 	list := func(api string, rejected bool, lastBelow int64, want ...requestlog.Block) {
 		t.Helper()
-		var stored []requestlog.StoredBlock
+		var stored []readBlock
 		for _, b := range want {
-			stored = append(stored, requestlog.StoredBlock{First: b.First(), Last: b.Last(), Calls: b.Calls})
+			stored = append(stored, readBlock{First: b.First(), Last: b.Last(), Calls: b.Calls})
 		}
-		got, err := s.db.Calls(ctx, requestlog.BlockQuery{
+		got, err := s.readBlocks(requestlog.BlockQuery{
 			ProjectID:  p,
 			API:        api,
 			FirstBelow: math.MaxInt64,
@@ -150,7 +173,7 @@ func (s *suite) testCalls_Filter(t *testing.T) {
 		{requestlog.Filter{MinStatus: 404, MaxStatus: 404, Cause: new(first.Cause)}, []int64{4}},
 		{requestlog.Filter{ManagementToken: "token-2", KeySlot: new("current")}, []int64{9, 6, 7, 1, 2, 3, 4}},
 	} {
-		got, err := s.db.Calls(ctx, requestlog.BlockQuery{
+		got, err := s.readBlocks(requestlog.BlockQuery{
 			ProjectID:  project,
 			FirstBelow: math.MaxInt64,
 			LastBelow:  math.MaxInt64,
@@ -191,11 +214,11 @@ func (s *suite) testCalls(t *testing.T) {
 	}
 	list := func(project, api string, since, firstBelow, lastBelow int64, limit int, want ...requestlog.Block) {
 		t.Helper()
-		var stored []requestlog.StoredBlock
+		var stored []readBlock
 		for _, b := range want {
-			stored = append(stored, requestlog.StoredBlock{First: b.First(), Last: b.Last(), Calls: b.Calls})
+			stored = append(stored, readBlock{First: b.First(), Last: b.Last(), Calls: b.Calls})
 		}
-		got, err := s.db.Calls(ctx, requestlog.BlockQuery{
+		got, err := s.readBlocks(requestlog.BlockQuery{
 			ProjectID:  project,
 			API:        api,
 			Since:      since,

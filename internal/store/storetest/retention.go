@@ -359,7 +359,7 @@ func (s *suite) testRetention_Projects(t *testing.T) {
 	storeCalls() // calls from before the deletion, which are stored late
 	sum, err = s.db.Deleted(ctx, p.ID)
 	requireEqual(t, sum, err, retention.Deleted{})
-	blocks, err := s.db.Calls(ctx, requestlog.BlockQuery{ProjectID: p.ID, FirstBelow: math.MaxInt64,
+	blocks, err := s.readBlocks(requestlog.BlockQuery{ProjectID: p.ID, FirstBelow: math.MaxInt64,
 		LastBelow: math.MaxInt64, Limit: 9})
 	requireEqual(t, blocks, err, nil)
 	callers, err := s.db.KeyCallers(ctx, p.ID)
