@@ -30,7 +30,7 @@ type authentication struct {
 	credential string       // id of the credential; empty if the call is rejected
 	slot       string       // of the credential that signed, or else of the named key
 	cause      string       // why the call is rejected; empty if it is accepted
-	matches    bool         // the signature matches, although the call may be rejected
+	matches    bool         // a live credential signed the call, which may be rejected for its timestamp
 	// explain finds the mistake of a rejected call; see httpx.RequestInfo.
 	explain func(ctx context.Context) (cause, hint string)
 }
@@ -110,6 +110,9 @@ func (a *API) finishAuthentication(r *http.Request, result authentication) error
 		return nil
 	}
 	info.Cause, info.Explain = result.cause, result.explain
+	if result.matches {
+		return errUnauthorized // not a failed authentication: the holder of the key has a wrong clock
+	}
 	if a.Limits.Failures != nil {
 		if over, retryAfter := a.Limits.Failures.RecordAttempt(info.Client); over {
 			// Counted only, because a stranger who knows a project could fill its log quickly.

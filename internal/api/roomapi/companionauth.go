@@ -74,7 +74,7 @@ func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, e
 	signed.Secret, signed.Check = secret, sign.CheckTimestamp(signed.Timestamp, now, a.Skew)
 	signed.HeadersWrong = len(h["Timestamp"]) != 1 || len(h["Hash-Signature"]) != 1
 	valid := sign.VerifyV5(secret, signed.Method, signed.Target, signed.Timestamp, signed.IdempotencyKey, c.Body,
-		signed.Signature)
+		signed.Signature) && !signed.HeadersWrong
 	result = authentication{keyring: keyring, slot: string(k.Slot), explain: signed.Explain}
 	if !known {
 		result.cause = requestlog.CauseUnknownKey
@@ -90,7 +90,7 @@ func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, e
 		result.slot, result.cause = string(key.Retired), requestlog.CauseRetiredKey
 	case signed.Check.Freshness != sign.Fresh:
 		result.cause = requestlog.CauseStaleTimestamp
-	case !valid || signed.HeadersWrong:
+	case !valid:
 		result.cause = requestlog.CauseBadSignature
 	default:
 		result.credential = k.ID

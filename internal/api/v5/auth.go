@@ -84,7 +84,9 @@ func (s *Server) CheckSignature(r *http.Request, _ string, body []byte) (request
 }
 
 // verify is the check of authenticate. Every failure returns the same error after the same
-// work, so that a caller cannot learn which check failed.
+// work, so that a caller cannot learn which check failed. The limit of failures does not apply
+// to a call that is only too old or too new; it tells a caller above the limit no more than a
+// correctly signed call in time does.
 func (s *Server) verify(c *call, body []byte) (matches bool, err error) {
 	r := c.request
 	apiKey, hasKey := singleValue(r.Header["Api-Key"])
@@ -135,13 +137,16 @@ func (s *Server) verify(c *call, body []byte) (matches bool, err error) {
 		Check:        check,
 		HeadersWrong: !headersComplete,
 	}.Explain
+	if valid && live {
+		return true, errUnauthorized // not a failed authentication: the holder of the key has a wrong clock
+	}
 	if s.options.Failures != nil {
 		if over, after := s.options.Failures.RecordAttempt(info.Client); over {
 			return false, &fault.Error{Kind: fault.Exhausted, Code: "rate_limited",
 				Message: "too many calls from this address failed to authenticate, try again later", RetryAfter: after}
 		}
 	}
-	return valid && live, errUnauthorized
+	return false, errUnauthorized
 }
 
 // singleValue returns the value of a header, and whether the header was sent

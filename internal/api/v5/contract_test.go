@@ -244,6 +244,15 @@ func TestContract(t *testing.T) {
 				}
 				expect(get(t, target, nil, nil), 429, "SVC_RATE_LIMITED",
 					"too many calls from this address failed to authenticate, try again later")
+				for _, offset := range []time.Duration{-time.Hour, time.Hour} {
+					at := b.timestamp(offset)
+					wrongClock := signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", target, at, nil)
+					expect(get(t, target, wrongClock, nil), 401, "SVC_UNAUTHORIZED",
+						"the API key, signature or timestamp was not accepted")
+					wrongSecret := signHeaders(b.issued.APIKey, "gs_other", "GET", target, at, nil)
+					expect(get(t, target, wrongSecret, nil), 429, "SVC_RATE_LIMITED",
+						"too many calls from this address failed to authenticate, try again later")
+				}
 			})
 			unavailable := &fault.Error{Kind: fault.Unavailable,
 				Message: "the database does not answer, try again in a moment", Err: errors.New("secret cause")}

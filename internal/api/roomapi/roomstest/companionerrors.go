@@ -425,7 +425,22 @@ func (f *MeetingFixture) checkRateLimits(t *testing.T, op operation) {
 		})
 	f.withRooms(f.LiveRooms, roomapi.Limits{Writes: limiterExhaustedIf(reads), Reads: limiterExhaustedIf(!reads),
 		Failures: ExhaustedLimiter{}}, func() {
-		AssertError(t, f.send(t, s, wrong), 429, "too many failed authentications from your address, try again later")
+		const tooManyFailures = "too many failed authentications from your address, try again later"
+		AssertError(t, f.send(t, s, wrong), 429, tooManyFailures)
+		for _, offset := range []time.Duration{-time.Hour, time.Hour} {
+			at := sign.FormatTimestamp(time.Now().Add(offset))
+			signed := func(secret string) func(http.Header) {
+				return func(header http.Header) {
+					header.Set("Timestamp", at)
+					header.Set("Hash-Signature", sign.V5(secret, s.method, s.target, at, "", s.body))
+				}
+			}
+			wrongClock := signed(f.Issued.GatewaySecret.Reveal())
+			AssertError(t, f.send(t, s, wrongClock), 401, "invalid signature")
+			AssertError(t, f.send(t, s, signed("gs_other")), 429, tooManyFailures)
+			twice := func(header http.Header) { wrongClock(header); header.Add("Timestamp", at) }
+			AssertError(t, f.send(t, s, twice), 429, tooManyFailures)
+		}
 		if resp := f.send(t, op.validRequest(t, f), nil); resp.StatusCode != 200 {
 			t.Errorf("valid call: got %d, want 200", resp.StatusCode)
 		}
