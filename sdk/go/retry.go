@@ -33,7 +33,7 @@ func (c *Client) do(ctx context.Context, r *request) (*response, error) {
 		failure, refused := errors.AsType[*Error](err)
 		if refused {
 			failure.Attempts = sent
-			failure.Remedy = findRemedy(r, failure)
+			failure.Remedy = c.findRemedy(r, failure)
 		}
 		correction := (c.clock.currentOffset() - signedWith).Abs()
 		if IsUnauthorized(err) && r.gatewaySigned && corrections == 0 && correction >= minCorrection {

@@ -26,7 +26,8 @@ export function decodeFailure(response: Response, body: Uint8Array, call: Failed
   const message = clean(decoded.message, maxMessage) || statusText(status);
   const request_id = clean(decoded.request_id || requestId(headers), maxName);
   const { attempts, signer, clientRoomId } = call;
-  const remedy = remedyFor({ status, code, message, request_id, attempts, signer, clientRoomId });
+  const hasProjectSecret = call.credentials.project_secret !== '';
+  const remedy = remedyFor({ status, code, message, request_id, attempts, signer, hasProjectSecret, clientRoomId });
   const retry_after = retryAfter(headers);
   return errorOfStatus(status, { status, code, message, request_id, retry_after, attempts, remedy });
 }

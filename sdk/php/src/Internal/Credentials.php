@@ -61,6 +61,12 @@ final class Credentials
         }
     }
 
+    /** Reports whether there is a project secret, which signs bodies instead of the API key. */
+    public function hasProjectSecret(): bool
+    {
+        return $this->secrets->all()['project_secret'] !== '';
+    }
+
     /**
      * Returns the headers that sign a request.
      *
@@ -74,7 +80,7 @@ final class Credentials
         $secrets = $this->secrets->all();
         if ($request->signer->signsBody()) {
             // A project can be set to refuse API keys, so the project secret is preferred.
-            $key = $secrets['project_secret'] !== '' ? $secrets['project_secret'] : $secrets['api_key'];
+            $key = $secrets[$this->hasProjectSecret() ? 'project_secret' : 'api_key'];
             return ['hash-signature' => Signature::body($key, $request->body)];
         }
         if ($request->signer === Signer::Nobody) {

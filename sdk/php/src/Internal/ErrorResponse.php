@@ -48,7 +48,7 @@ final class ErrorResponse
             $requestId,
             Backoff::retryAfter($response->header('Retry-After'), $response->date()),
             $attempts,
-            self::remedy($response->status, $code, $message, $requestId, $request, $attempts),
+            self::remedy($response->status, $code, $message, $requestId, $request, $credentials, $attempts),
         );
     }
 
@@ -95,12 +95,16 @@ final class ErrorResponse
         string $message,
         string $requestId,
         Request $request,
+        Credentials $credentials,
         int $attempts,
     ): string {
         $isSuspended = $code === 'SVC_GATEWAY_PROJECT_SUSPENDED' || str_ends_with($message, 'suspended');
         return match (true) {
             intdiv($status, 100) === 3 => 'Use the address that the server redirects to as the base URL.',
             $requestId === '' => self::FOREIGN,
+            $status === 401 && $request->signer === Signer::Project && !$credentials->hasProjectSecret() =>
+                'Check that project_id and api_key belong together and that the key has not been replaced. '
+                . 'If the project has the setting require_secret_signatures, pass project_secret to the client.',
             $status === 401 && $request->signer->signsBody() => 'Check that project_id and project_secret belong '
                 . 'together and that the secret has not been replaced.',
             $status === 401 && $request->signer === Signer::Gateway => 'Check that api_key and gateway_secret belong '

@@ -81,7 +81,7 @@ class Core:
                 _check_abandoned()
                 continue
             if not request.repeatable or not outcome.may_succeed_later or counted >= self._max_attempts:
-                raise outcome.error(request, sent)
+                raise outcome.error(request, self.credentials, sent)
             wait = _backoff(counted)
             if outcome.retry_after:
                 # With jitter, so that clients that were refused together do not return together.
@@ -89,7 +89,7 @@ class Core:
             resume = time.monotonic() + wait
             too_late = request.retry_window is not None and resume - began > request.retry_window
             if wait > _MAX_WAIT or resume >= end or too_late:
-                raise outcome.error(request, sent)
+                raise outcome.error(request, self.credentials, sent)
             _sleep(wait)
 
     def _require_credentials(self, signature: Signature) -> None:

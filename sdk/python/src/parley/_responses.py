@@ -102,7 +102,7 @@ class Failure:
     retry_after: Optional[float] = None
     may_succeed_later: bool = False
 
-    def error(self, request: Request, attempts: int) -> ParleyError:
+    def error(self, request: Request, credentials: Credentials, attempts: int) -> ParleyError:
         """Return the error for the caller."""
         return self.kind(
             self.message,
@@ -111,16 +111,18 @@ class Failure:
             request_id=self.request_id,
             retry_after=self.retry_after,
             attempts=attempts,
-            remedy=self._remedy(request, attempts),
+            remedy=self._remedy(request, credentials, attempts),
         )
 
-    def _remedy(self, request: Request, attempts: int) -> str:
+    def _remedy(self, request: Request, credentials: Credentials, attempts: int) -> str:
         if self.status is None:
             return ""
         if 300 <= self.status < 400:
             return "Use the address that the server redirects to as the base URL."
         if not self.request_id:
             return _FOREIGN
+        if self.status == 401 and request.signature is Signature.BODY and not credentials.project_secret:
+            return _API_KEY_401
         if self.status == 401:
             return _REMEDIES_OF_401.get(request.signature, "")
         if self.status == 403 and (
@@ -140,6 +142,10 @@ class Failure:
 
 _FOREIGN = "The response does not come from a Parley server. Check the base URL and the proxy in front of the server."
 _BODY_401 = "Check that project_id and project_secret belong together and that the secret has not been replaced."
+_API_KEY_401 = (
+    "Check that project_id and api_key belong together and that the key has not been replaced. "
+    "If the project has the setting require_secret_signatures, pass project_secret to the client."
+)
 _REMEDIES_OF_401 = {
     Signature.BODY: _BODY_401,
     Signature.JOIN_EVENT: _BODY_401,
