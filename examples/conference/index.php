@@ -6,6 +6,7 @@ declare(strict_types=1);
 
 use Parley\Client;
 use Parley\Exception\ConflictException;
+use Parley\Exception\InvalidRequestException;
 use Parley\Exception\ParleyException;
 
 $path = parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);
@@ -100,6 +101,9 @@ try {
         http_response_code(404);
         $problem = 'This browser has not started such a call.';
     }
+} catch (InvalidRequestException $exception) {
+    http_response_code(400);
+    $problem = "Please check the names: $exception->error_message."; // for example, which character is not allowed
 } catch (ParleyException $exception) {
     error_log($exception->getMessage()); // it contains no secrets
     http_response_code(502);

@@ -16,9 +16,9 @@
 <form method="post" action="/">
 <input type="hidden" name="call" value="<?= bin2hex(random_bytes(16)) ?>">
 <label for="name">Your name</label>
-<input id="name" name="name" required maxlength="100" autocomplete="name">
+<input id="name" name="name" value="<?= e($_POST['name'] ?? '') ?>" required maxlength="100" autocomplete="name">
 <label for="people">The other people, one on each line</label>
-<textarea id="people" name="people" rows="5" required></textarea>
+<textarea id="people" name="people" rows="5" required><?= e($_POST['people'] ?? '') ?></textarea>
 <button>Start a conference call</button>
 </form>
 <?php elseif ($attendance === null): ?>

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { NotFoundError, ParleyClient } from '@parley/sdk';
+import { InvalidRequestError, NotFoundError, ParleyClient } from '@parley/sdk';
 
 const parley = ParleyClient.fromEnvironment();
 const meetings = new URL(process.env.PARLEY_URL).origin;
@@ -120,6 +120,9 @@ createServer((request, response) => {
   const send = (status, text, type = 'text/html', more = {}) =>
     response.writeHead(status, { ...headers, 'Content-Type': `${type}; charset=utf-8`, ...more }).end(text);
   respond(request, send).catch((error) => {
+    if (error instanceof InvalidRequestError) { // it says, for example, which character a name must not contain
+      return send(400, page('Please check your name', `<p>${escapeHtml(error.message)}.</p>`));
+    }
     console.error(error); // errors of the SDK contain no secrets
     send(502, page('Please try again in a moment', '', request.method === 'GET' ? refresh : ''));
   });

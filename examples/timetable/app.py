@@ -2,6 +2,7 @@
 
 import os
 from datetime import datetime, timedelta
+from functools import cache
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -40,19 +41,20 @@ client = parley.Parley.from_environment()
 
 
 def next_start(weekday, hour):
-    """Return the next time of a lesson, with the time zone of this computer."""
+    """Return the next time of a lesson that is not over, with the time zone of this computer."""
     now = datetime.now()
     day = now + timedelta(days=(weekday - now.weekday()) % 7)
     start = day.replace(hour=hour, minute=0, second=0, microsecond=0)
-    return (start if start > now else start + timedelta(days=7)).astimezone()
+    return (start if start + HOUR > now else start + timedelta(days=7)).astimezone()
 
 
+@cache
 def create_room(start, subject):
     """Return the ID of the room of a lesson, which exists already if this program ran before."""
     own_id = f"timetable {start:%Y-%m-%d %H:%M} {subject}"
     try:
         return client.create_scheduled_video_room_v3(  # version 3 takes a time with any offset
-            start_at=start.isoformat(),
+            start_at=max(start, datetime.now().astimezone()).isoformat(),  # a room cannot start in the past
             max_participants=30,
             empty_timeout=600,
             metadata={"room_title": subject, "welcome_message": ""},
@@ -60,6 +62,12 @@ def create_room(start, subject):
         ).room_id
     except parley.ConflictError:
         return next(room.room_id for room in client.rooms() if room.client_room_id == own_id)
+
+
+def read_timetable():
+    """Return the next lesson of each row of LESSONS, and schedule those that have no room yet."""
+    lessons = sorted((next_start(weekday, hour), subject) for weekday, hour, subject in LESSONS)
+    return [(start, subject, create_room(start, subject)) for start, subject in lessons]
 
 
 def lesson_row(start, subject, room_id, user_id):
@@ -86,8 +94,7 @@ def timetable_page(user_id):
     )
     rows, caption = "", "Choose a person to see the lessons."
     if user_id in PEOPLE:
-        now = datetime.now().astimezone()
-        rows = "".join(lesson_row(*lesson, user_id) for lesson in timetable if lesson[0] + HOUR > now)
+        rows = "".join(lesson_row(*lesson, user_id) for lesson in read_timetable())
         caption = f"Lessons of {PEOPLE[user_id][0]}"
     return PAGE.replace("{{choices}}", choices).replace("{{caption}}", escape(caption)).replace("{{rows}}", rows)
 
@@ -98,7 +105,11 @@ class School(BaseHTTPRequestHandler):
         if address.path == "/":
             # In a real school, the person comes from the login and never from the address.
             user_id = parse_qs(address.query).get("person", [""])[0]
-            self.respond(200, "text/html", timetable_page(user_id).encode())
+            try:
+                self.respond(200, "text/html", timetable_page(user_id).encode())
+            except parley.ParleyError as error:
+                print(error, flush=True)  # it contains no secrets
+                self.respond(502, "text/plain", b"The meeting server did not respond as expected. Please try again.")
         elif address.path == "/style.css":
             self.respond(200, "text/css", STYLE)
         else:
@@ -112,10 +123,6 @@ class School(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-timetable = []
-for weekday, hour, subject in LESSONS:
-    start = next_start(weekday, hour)
-    timetable.append((start, subject, create_room(start, subject)))
-timetable.sort()
+read_timetable()
 print(f"The timetable is at http://127.0.0.1:{PORT}", flush=True)
 ThreadingHTTPServer(("127.0.0.1", PORT), School).serve_forever()

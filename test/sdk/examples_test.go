@@ -29,6 +29,9 @@ import (
 // unsafeName shows whether a page writes names as HTML.
 const unsafeName = `Zoë <b>&"'`
 
+// invisible is a character that the server does not accept in names, and the forms of the examples do.
+const invisible = "\u200b"
+
 // examples are the programs in the directory examples. prepare makes packages available to a directory that may be
 // out of reach otherwise, and returns additional variables.
 var examples = []struct {
@@ -385,6 +388,12 @@ func checkShop(t *testing.T, e *example) {
 	e.request(t, http.MethodGet, "/talk/"+key, nil, http.StatusNotFound)
 	e.request(t, http.MethodPost, "/talk", url.Values{"key": {key}, "name": {" "}}, http.StatusBadRequest)
 	e.request(t, http.MethodPost, "/talk", url.Values{"key": {"../desk"}, "name": {"Ada"}}, http.StatusBadRequest)
+	form.Set("key", find(t, e.get(t, "/"), `name="key" value="([^"]+)"`)[0])
+	form.Set("name", "Ada"+invisible)
+	page := e.request(t, http.MethodPost, "/talk", form, http.StatusBadRequest)
+	if !strings.Contains(page, "must not contain the invisible character U+200B") {
+		t.Errorf("a name with an invisible character: got\n%s\nwant the reason of the server", page)
+	}
 }
 
 // checkFrame checks that the pages of the example may load the component, and show the room of a link in a frame.
@@ -407,7 +416,23 @@ func (e *example) checkFrame(t *testing.T, link string) {
 	}
 }
 
+// moveClock returns a function that moves the clock of an example in Python.
+func (e *example) moveClock(t *testing.T) (move func(time.Duration)) {
+	t.Helper()
+	path, ahead := filepath.Join(e.dir, "app.py"), filepath.Join(t.TempDir(), "ahead")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := fmt.Sprintf("(datetime.now() + timedelta(seconds=float(Path(%q).read_text())))", ahead)
+	writeFile(t, path, strings.ReplaceAll(string(text), "datetime.now()", moved))
+	move = func(d time.Duration) { writeFile(t, ahead, fmt.Sprint(d.Seconds())) }
+	move(0)
+	return move
+}
+
 func checkTimetable(t *testing.T, e *example) {
+	move := e.moveClock(t)
 	e.run(t)
 	if page := e.get(t, "/"); strings.Contains(page, "/r/") {
 		t.Errorf("before a person is chosen: got\n%s\nwant no links", page)
@@ -456,6 +481,23 @@ func checkTimetable(t *testing.T, e *example) {
 		}
 		times[key] = true
 	}
+
+	first, err := time.Parse(time.RFC3339, find(t, e.get(t, "/?person=t1"), `datetime="([^"]+)"`)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	move(time.Until(first) + 30*time.Minute) // the first lesson is running
+	e.stop()
+	e.run(t)
+	if page := e.get(t, "/?person=t1"); !strings.Contains(page, rooms["t1"][0]) {
+		t.Errorf("after a restart during a lesson: got\n%s\nwant the room %s of the lesson", page, rooms["t1"][0])
+	}
+	move(8 * 24 * time.Hour)
+	for _, link := range e.links(t, e.get(t, "/?person=t1")) {
+		if v := e.service.preview(t, link); slices.Contains(rooms["t1"], v.roomID) || v.Link != "ok" {
+			t.Errorf("after a week: got %+v, want a room of the next week", v)
+		}
+	}
 }
 
 func checkConference(t *testing.T, e *example) {
@@ -490,6 +532,13 @@ func checkConference(t *testing.T, e *example) {
 	}
 	invalid := url.Values{"call": {strings.Repeat("a", 32)}, "name": {strings.Repeat("ä", 101)}}
 	e.request(t, http.MethodPost, "/", invalid, http.StatusBadRequest)
+	invalid.Set("name", "Ada")
+	invalid.Set("people", unsafeName+"\nBela"+invisible)
+	page = e.request(t, http.MethodPost, "/", invalid, http.StatusBadRequest)
+	if !strings.Contains(page, "must not contain the invisible character U+200B") || strings.Contains(page, "again") ||
+		!strings.Contains(page, html.EscapeString("Zoë <b>")) {
+		t.Errorf("a name with an invisible character: got\n%s\nwant the reason of the server and the names", page)
+	}
 }
 
 func checkReception(t *testing.T, e *example) {
