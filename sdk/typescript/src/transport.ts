@@ -97,6 +97,7 @@ export class Transport {
         method,
         headers,
         ...(body && bodyOf(body)),
+        ...(!call.repeatable && ownConnection()),
         redirect: 'manual', // a signature is valid for one target, and the API key is meant for one host
         signal: controller.signal,
       }).catch((error) => Promise.reject(lost('no response arrived', error)));
@@ -159,6 +160,14 @@ export class Transport {
 function bodyOf(bytes: Uint8Array): RequestInit & { duplex?: 'half' } {
   const body = new Uint8Array(bytes);
   return 'Deno' in globalThis ? { body: new Blob([body]).stream(), duplex: 'half' } : { body };
+}
+
+/**
+ * Returns the options of a request that must not be sent twice. If an open connection breaks, fetch of Bun before 1.3.14
+ * sends a request a second time by itself, also a creation. It cannot do that on a new connection.
+ */
+function ownConnection(): RequestInit {
+  return 'Bun' in globalThis ? { keepalive: false } : {};
 }
 
 /** Returns the codes of an error. The error itself may contain the response, which may repeat the API key. */

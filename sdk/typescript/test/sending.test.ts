@@ -188,3 +188,22 @@ test('a response that is no HTTP does not bring the API key into the error', asy
   const error = await rejection(client.keys(), ConnectionError);
   assert.doesNotMatch(inspect(error, { depth: null, showHidden: true }), /pk_/);
 });
+
+test('with Bun, a request that must not be sent twice takes a new connection', async (t) => {
+  Object.assign(globalThis, { Bun: {} });
+  t.after(() => Reflect.deleteProperty(globalThis, 'Bun'));
+  const sent = t.mock.method(globalThis, 'fetch');
+  const { client } = await connect(t, () => ({ body: { data: {}, room_id: roomId, final_link: 'https://x/r/1#t=2' } }));
+  await client.createQuickVideoRoom(quickRoom);
+  await client.createQuickVideoRoom({ ...quickRoom, idempotency_key: 'once' });
+  await client.endRoom({ room_id: roomId }).catch(() => undefined);
+  const options = sent.mock.calls.map(({ arguments: [target, init] }) => [
+    `${target}`.split('/').pop(),
+    init?.keepalive,
+  ]);
+  assert.deepEqual(options, [
+    ['create_quick_video_room', false],
+    ['create_quick_video_room', undefined],
+    ['end_room', false],
+  ]);
+});
