@@ -1,6 +1,6 @@
 // Command packages builds the packages of the SDKs, which every server offers under /docs/sdk: a
 // tarball for npm, a wheel for pip, a repository for Composer, and a module proxy for Go. The same
-// sources always become the same bytes.
+// sources always become the same bytes. With -bump it raises the version, which every change of the sources needs.
 package main
 
 import (
@@ -22,8 +22,13 @@ func main() {
 	log.SetFlags(0)
 	sources := flag.String("sources", "sdk", "directory of the SDKs")
 	out := flag.String("out", "web/dist/app/docs/sdk", "directory to write, which is emptied first")
+	raise := flag.Bool("bump", false, "raise the version of the SDKs after a change of their sources, and build nothing")
 	flag.Parse()
-	if err := build(*sources, *out); err != nil {
+	run := func() error { return build(*sources, *out) }
+	if *raise {
+		run = func() error { return bump(*sources) }
+	}
+	if err := run(); err != nil {
 		log.Fatal(err)
 	}
 }

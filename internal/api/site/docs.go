@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"regexp"
 	"strings"
 )
 
@@ -16,10 +17,14 @@ const docsDir = "docs"
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"img-src 'self' data:; base-uri 'none'; form-action 'none'"
 
+// npmPackage matches the package for npm, whose name has the version of all packages of the SDKs.
+var npmPackage = regexp.MustCompile(`^sdk/parley-sdk-(.+)\.tgz$`)
+
 // Docs serves the documentation: /docs, its pages /docs/{name}, and their
 // assets.
 type Docs struct {
-	files map[string]file
+	files      map[string]file
+	sdkVersion string // of the packages of the SDKs; empty if they were not built
 }
 
 // NewDocs reads the built documentation. It returns an error if the
@@ -36,12 +41,16 @@ func NewDocs(assets fs.FS) (*Docs, error) {
 	if _, ok := files["index.html"]; !ok {
 		return nil, errors.New("the documentation was not built into this binary: run make build")
 	}
+	d := &Docs{files: files}
 	for name := range files {
 		if strings.HasPrefix(name, landingFile) {
 			delete(files, name) // NewLanding serves it
 		}
+		if m := npmPackage.FindStringSubmatch(name); m != nil {
+			d.sdkVersion = m[1]
+		}
 	}
-	return &Docs{files}, nil
+	return d, nil
 }
 
 // IsDocs reports whether a path belongs to the documentation.
@@ -65,7 +74,12 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	setSecurityHeaders(w.Header(), docsPolicy, nil)
 	if !known {
-		http.Error(w, "there is no such page in the documentation, see /docs", http.StatusNotFound)
+		message := "there is no such page in the documentation, see /docs"
+		if d.sdkVersion != "" && strings.HasPrefix(name, "sdk/") {
+			message = "this server offers only version " + d.sdkVersion + " of its SDKs: install that version, " +
+				"or a copy of an earlier one, see /docs/sdks"
+		}
+		http.Error(w, message, http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Cache-Control", cache)

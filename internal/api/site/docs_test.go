@@ -20,6 +20,8 @@ func TestDocs_ServesBuiltFiles(t *testing.T) {
 		"docs/vectors.json":      {Data: []byte("{}")},
 		"docs/openapi/v4.yaml":   {Data: []byte("openapi: 3.1.0")},
 		"docs/assets/main-1.css": {Data: []byte("css")},
+
+		"docs/sdk/parley-sdk-0.1.1.tgz": {Data: []byte("tar")},
 	}
 	docs, err := NewDocs(built)
 	if err != nil {
@@ -42,6 +44,11 @@ func TestDocs_ServesBuiltFiles(t *testing.T) {
 		{"/docs/openapi/v4.yaml", 200, "openapi: 3.1.0", "application/yaml", "no-cache"},
 		{"/docs/assets/main-1.css", 200, "css", "text/css; charset=utf-8", "public, max-age=31536000, immutable"},
 		{"/docs/v9", 404, "there is no such page", "text/plain; charset=utf-8", ""},
+		{"/docs/sdk/parley-sdk-0.1.0.tgz", 404, "this server offers only version 0.1.1 of its SDKs: install that version, " +
+			"or a copy of an earlier one, see /docs/sdks", "text/plain; charset=utf-8", ""},
+		{"/docs/sdk/go/parley.example/client/@v/v0.1.0.zip", 404, "this server offers only version 0.1.1 of its SDKs",
+			"text/plain; charset=utf-8", ""},
+		{"/docs/sdks/other", 404, "there is no such page", "text/plain; charset=utf-8", ""},
 		{"/docs/assets/other.js", 404, "there is no such page", "text/plain; charset=utf-8", ""},
 	} {
 		w := httptest.NewRecorder()
