@@ -30,6 +30,7 @@ type machine struct {
 	log      *slog.Logger
 	metric   *prometheus.GaugeVec
 	media    *metrics.Media
+	udpPort  int                              // for media; 0 if the engine could not open it
 	findings atomic.Pointer[[]doctor.Finding] // of the last check; nil before the first
 
 	unconfirmed    []string                 // IDs of the transient findings of the last check
@@ -42,7 +43,12 @@ func (a *App) newMachine() *machine {
 	m := &machine{cfg: a.cfg, log: a.log, media: a.metrics.Media, metric: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "parley_doctor_findings", Help: "Findings of parley doctor about this machine and its settings.",
 	}, []string{"finding", "level"})}
-	m.cfg.PublicURL = a.baseURL
+	m.cfg.PublicURL, m.udpPort = a.baseURL, a.cfg.RTCUDPPort
+	for _, failure := range a.engine.UnopenedPorts() {
+		if failure.Protocol == "UDP" {
+			m.udpPort = 0
+		}
+	}
 	if len(a.cfg.NodeIPs()) == 0 { // those that were detected at the start
 		var announced []string
 		for _, ip := range a.engine.AnnouncedIPs() {
@@ -118,7 +124,7 @@ func (m *machine) checkParticipants(now time.Time) []doctor.Finding {
 	total := m.media.Connections()
 	period := metrics.MediaConnections{UDP: total.UDP - m.seen.UDP, TCP: total.TCP - m.seen.TCP,
 		NotConnected: total.NotConnected - m.seen.NotConnected}
-	if findings, enough := doctor.FromParticipants(period, m.cfg.RTCUDPPort); enough {
+	if findings, enough := doctor.FromParticipants(period, m.udpPort); enough {
 		m.seen, m.ofParticipants, m.periodEnd = total, findings, now
 	}
 	if now.Sub(m.periodEnd) > participantsMaxAge {

@@ -98,6 +98,9 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 	for _, err := range a.Unopened() {
 		found = append(found, overviewFindings(doctor.PortFindings(a.cfg, err))...)
 	}
+	for _, failure := range a.engine.UnopenedPorts() {
+		found = append(found, overviewFindings(doctor.PortFindings(a.cfg, failure))...)
+	}
 	found = append(found, overviewFindings(a.machine.last())...)
 	if a.supervisor != nil && a.supervisor.Restarts() > 0 {
 		at := a.supervisor.CrashedAt()

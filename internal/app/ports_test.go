@@ -1,13 +1,21 @@
 package app
 
 import (
+	"crypto/tls"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/internal/api/manage"
 	"parley/internal/config"
+	"parley/internal/media/mediatest"
+	"parley/internal/overview"
 	"parley/internal/testkit"
 )
 
@@ -74,6 +82,86 @@ func TestPorts_OptionalTaken(t *testing.T) {
 		_ = conn.Close()
 		t.Error("after the stop: got a connection, want the socket closed")
 	}
+}
+
+// A start without the UDP port for media, which another program has, names the flag and works: people meet over TCP and
+// TURN, and the other program gets nothing of that. With a free port, nothing is found.
+func TestPorts_MediaTaken(t *testing.T) {
+	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	certificate := testkit.NewCertificate(t, 1)
+	settings := func(cfg *config.Config) {
+		cfg.TLSCertFile, cfg.TLSKeyFile = certificate.Write(t, t.TempDir())
+		cfg.Listen = fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
+		cfg.PublicURL = "https://" + strings.Replace(cfg.Listen, "127.0.0.1", "localhost", 1)
+		cfg.RTCUDPPort = taken.LocalAddr().(*net.UDPAddr).Port
+	}
+	s := startServer(t, settings)
+	want := fmt.Sprintf("The server cannot open its ports: --rtc-udp-port (PARLEY_RTC_UDP_PORT): UDP port %d on "+
+		"127.0.0.1 is already in use: stop the other program, or choose another port. Without it, media uses TCP, with "+
+		"more delay.", s.cfg.RTCUDPPort)
+	const change = "--rtc-udp-port PORT, with a port that is free"
+	if got := s.out.String(); !strings.Contains(got, want+"\nChange: "+change+"\n") {
+		t.Errorf("got the output\n%s\nwant %s", got, want)
+	}
+	if got := readHealth(s); got["status"] != "ok" || got["media"] != "ok" || got["media_udp"] != "unavailable" {
+		t.Errorf("/healthz: got %v, want status and media ok, and media_udp unavailable", got)
+	}
+	found := s.app.healthFindings(t.Context(), time.Now())
+	i := slices.IndexFunc(found, func(f overview.Finding) bool { return f.ID == "port" })
+	if i < 0 || found[i].Text != want || found[i].Action != change || found[i].Level != overview.Warning {
+		t.Errorf("got the findings %+v, want the warning port, %s", found, want)
+	}
+	id, link := s.createRoom(3, 60)
+	networks := map[string]mediatest.Network{hostKey: {TCP: true}, guestKey: {Relay: "turn"}}
+	people := make(map[string]*mediatest.Participant)
+	for key, network := range networks {
+		network.TLS = &tls.Config{RootCAs: certificate.Pool}
+		people[key] = s.speak(id, link, "Amina", key, network)
+	}
+	for key, p := range people {
+		for _, other := range people {
+			if other == p {
+				continue
+			}
+			if err := p.AwaitPacketsFrom(t.Context(), other.Identity(), mediatest.Microphone); err != nil {
+				t.Errorf("over the network %+v: %v", networks[key], err)
+			}
+		}
+	}
+	if err := taken.SetReadDeadline(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := taken.ReadFrom(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the other program: got %d bytes, %v, want none", n, err)
+	}
+	for _, p := range people {
+		p.Leave()
+	}
+	if err := errors.Join(s.stop(), taken.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s = startServer(t, settings)
+	found = s.app.healthFindings(t.Context(), time.Now())
+	if got := readHealth(s); len(found) > 0 || got["media_udp"] != "" {
+		t.Errorf("with the free port: got the findings %+v and %v of /healthz, want none", found, got)
+	}
+}
+
+// readHealth returns what /healthz responds.
+func readHealth(s *server) (report map[string]string) {
+	s.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, s.app.BaseURL()+"/healthz", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if status := s.do(r, &report); status != http.StatusOK {
+		s.t.Errorf("/healthz: got status %d, want 200", status)
+	}
+	return report
 }
 
 // A server stops although it still waits for the port of an optional address.

@@ -270,6 +270,8 @@ func (a *App) withLive(next http.Handler) http.Handler {
 //   - 503 while the service starts, stops or is draining.
 //   - An unavailable Redis leaves it at 200, and so does the media engine while Redis
 //     is unavailable. That affects every node, so no other node would serve better.
+//   - A port for media that cannot be opened leaves it at 200, because the rest works,
+//     and usually media over another port.
 func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	report, err := a.checkHealth(r.Context())
 	httpx.LogError(r, err)
@@ -314,6 +316,9 @@ func (a *App) checkHealth(ctx context.Context) (map[string]string, error) {
 		if !a.redis.Available() {
 			report["redis"] = "unavailable"
 		}
+	}
+	for _, failure := range a.engine.UnopenedPorts() {
+		report["media_"+strings.ToLower(failure.Protocol)] = "unavailable"
 	}
 	a.reportSupervisor(report)
 	if a.rooms.Draining() && report["status"] == "ok" {

@@ -239,23 +239,10 @@ func TestTLS_MediaOverTCP(t *testing.T) {
 		cfg.PublicURL, cfg.MetricsListen = fmt.Sprintf("https://localhost:%d", port), "127.0.0.1:0"
 	})
 	id, link := s.createRoom(3, 60)
-	_, token, _ := strings.Cut(link, "#t=")
 	enter := func(name, seatKey string, network mediatest.Network) *mediatest.Participant {
 		t.Helper()
-		a, err := s.app.rooms.ReserveSeat(t.Context(), id, room.JoinRequest{LinkToken: token, SeatKey: seatKey, Name: name})
-		if err != nil {
-			t.Fatal(err)
-		}
 		network.TLS = &tls.Config{RootCAs: certificate.Pool}
-		p, err := network.Join(t.Context(), s.app.BaseURL(), a.Token)
-		if err != nil {
-			t.Fatalf("join with the network %+v: got %v, want no error", network, err)
-		}
-		t.Cleanup(p.Leave)
-		if err := p.Publish(t.Context(), "mic", mediatest.Microphone); err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return s.speak(id, link, name, seatKey, network)
 	}
 	amina := enter("Amina", hostKey, mediatest.Network{})
 	for way, other := range map[room.ConnectionType]*mediatest.Participant{
@@ -293,6 +280,26 @@ func TestTLS_MediaOverTCP(t *testing.T) {
 			t.Errorf("connections of the kind %s: got none, want some", kind)
 		}
 	}
+}
+
+// speak joins a room over a network, with a microphone.
+func (s *server) speak(id, link, name, seatKey string, network mediatest.Network) *mediatest.Participant {
+	s.t.Helper()
+	_, token, _ := strings.Cut(link, "#t=")
+	a, err := s.app.rooms.ReserveSeat(s.t.Context(), id,
+		room.JoinRequest{LinkToken: token, SeatKey: seatKey, Name: name})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	p, err := network.Join(s.t.Context(), s.app.BaseURL(), a.Token)
+	if err != nil {
+		s.t.Fatalf("join with the network %+v: got %v, want no error", network, err)
+	}
+	s.t.Cleanup(p.Leave)
+	if err := p.Publish(s.t.Context(), "mic", mediatest.Microphone); err != nil {
+		s.t.Fatal(err)
+	}
+	return p
 }
 
 // With --no-turn, pages get no TURN server, and the port for HTTPS closes connections of TURN.

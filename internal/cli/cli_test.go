@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -138,6 +139,24 @@ func TestServe_StopDuringStart(t *testing.T) {
 	got, want := errs.String(), "parley: stopped during the start\n"
 	if status != exitOK || !strings.HasSuffix(got, want) || strings.Count(got, "parley: ") != 1 {
 		t.Errorf("got the exit status %d and %q, want 0 and %q", status, got, want)
+	}
+}
+
+// A start without the address of --listen ends at once with the reason, before it announces a URL.
+func TestServe_ListenInUse(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	var out, errs testkit.Buffer
+	status := Main(t.Context(), []string{"serve", "--no-supervise", "--data-dir", t.TempDir(), "--listen",
+		l.Addr().String(), "--rtc-udp-port", fmt.Sprint(testkit.FreeUDPPort(t))}, nil, &out, &errs)
+	want := fmt.Sprintf("parley: --listen: the address %s is already in use by another Parley or another program\n", l.Addr())
+	if status != exitError || out.String() != "" || !strings.HasSuffix(errs.String(), want) {
+		t.Errorf("got the exit status %d, the output %q and the errors %q, want 1, none and %q", status, out.String(),
+			errs.String(), want)
 	}
 }
 

@@ -143,6 +143,23 @@ func proxied(t *testing.T, status int, location string) string {
 	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 }
 
+// occupyUDP lets another program have the UDP port for media.
+func occupyUDP(t *testing.T, cfg *config.Config) {
+	t.Helper()
+	_, port, err := net.SplitHostPort(occupied(t, "udp"))
+	if err == nil {
+		cfg.RTCUDPPort, err = strconv.Atoi(port)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func freeUDP(t *testing.T, cfg *config.Config, _ string) {
+	t.Helper()
+	cfg.RTCUDPPort = testkit.FreeUDPPort(t)
+}
+
 // Each finding is caused for real, and is gone after its line was applied.
 func TestFindings(t *testing.T) {
 	serveDNS(t, "meet.example.test", "203.0.113.7")
@@ -191,17 +208,24 @@ func TestFindings(t *testing.T) {
 		{checkPorts, "port", Warning, "--metrics-listen HOST:PORT, with a port that is free",
 			func(t *testing.T, cfg *config.Config) { cfg.MetricsListen = occupied(t, "tcp") },
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.MetricsListen = "127.0.0.1:0" }},
-		{checkPorts, "port", Error, "--rtc-udp-port PORT, with a port that is free",
+		{checkPorts, "port", Error, "--rtc-udp-port PORT, with a port that is free", occupyUDP, freeUDP},
+		{checkPorts, "port", Warning, "--rtc-udp-port PORT, with a port that is free",
 			func(t *testing.T, cfg *config.Config) {
-				_, port, err := net.SplitHostPort(occupied(t, "udp"))
+				cfg.PublicURL, cfg.TLSCertFile, cfg.TLSKeyFile = "https://localhost", goodCert, goodKey
+				occupyUDP(t, cfg)
+			}, freeUDP},
+		{checkPorts, "port", Warning, "--rtc-tcp-port PORT, with a port that is free",
+			func(t *testing.T, cfg *config.Config) {
+				_, port, err := net.SplitHostPort(occupied(t, "tcp"))
 				if err == nil {
-					cfg.RTCUDPPort, err = strconv.Atoi(port)
+					cfg.RTCNodeIP = "203.0.113.7" // the port is off on loopback
+					cfg.RTCTCPPort, err = strconv.Atoi(port)
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
 			},
-			func(t *testing.T, cfg *config.Config, _ string) { cfg.RTCUDPPort = testkit.FreeUDPPort(t) }},
+			func(t *testing.T, cfg *config.Config, _ string) { cfg.RTCTCPPort = testkit.FreeTCPPort(t) }},
 		{checkMediaAddress, "node_ip", Error, "--rtc-node-ip ADDRESS, with the public IP address of this machine",
 			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://meet.example.test" },
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.RTCNodeIP = "203.0.113.7" }},

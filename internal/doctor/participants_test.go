@@ -23,6 +23,12 @@ func TestFromParticipants(t *testing.T) {
 		"one over UDP":      {metrics.MediaConnections{UDP: 1, TCP: 40}, true, ""},
 		"nobody gets media": {metrics.MediaConnections{NotConnected: 20}, true, "participants_not_connected udp_unused"},
 	} {
+		ofClosedPort, _ := FromParticipants(c.connections, 0)
+		for _, f := range ofClosedPort {
+			if f.ID == "udp_unused" {
+				t.Errorf("%s, without the UDP port: got the finding %s, want none of it", name, f.ID)
+			}
+		}
 		findings, enough := FromParticipants(c.connections, 7882)
 		got := ""
 		for _, f := range findings {

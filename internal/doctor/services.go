@@ -38,28 +38,38 @@ func checkEnvironment(context.Context, config.Config) Result {
 // lowPortChange allows a server without root to open a port below 1024.
 const lowPortChange = "AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit of systemd"
 
-func checkPorts(ctx context.Context, cfg config.Config) Result {
+func checkPorts(ctx context.Context, cfg config.Config) (result Result) {
 	running, err := instance.CheckSockets(ctx, cfg)
 	if running {
 		return fine("the server runs")
 	}
-	if err == nil {
-		err = media.CheckPorts(cfg.NodeIPs(), IsLocal(cfg), cfg.RTCUDPPort, cfg.SeparateTCPPort())
+	if err != nil {
+		result = portResult(cfg, err)
 	}
-	if err == nil {
-		return fine("free")
+	unopened, err := media.CheckPorts(cfg.NodeIPs(), IsLocal(cfg), cfg.RTCUDPPort, cfg.SeparateTCPPort())
+	for _, failure := range unopened {
+		result.Findings = append(result.Findings, PortFindings(cfg, failure)...)
 	}
-	return portResult(cfg, err)
+	switch {
+	case len(result.Findings) > 0:
+		result.Unknown = ""
+		return result
+	case result.Unknown != "":
+		return result
+	case err != nil:
+		return unknown("%v", err)
+	}
+	return fine("free")
 }
 
 // PortFindings returns the findings about a port that a running server cannot open.
 func PortFindings(cfg config.Config, err error) []Finding { return portResult(cfg, err).Findings }
 
-// portResult returns the result of a check that failed with an error of instance.CheckSockets or media.CheckPorts.
+// portResult returns the result of a check that failed with an error of instance.CheckSockets or of media.CheckPorts.
 func portResult(cfg config.Config, err error) Result {
 	var socket *instance.SocketError
 	var port *media.PortError
-	change, forward, level := "", "", Error
+	change, forward, effect, level := "", "", "", Error
 	switch {
 	case errors.As(err, &socket):
 		change, forward = "--"+socket.Flag+" HOST:PORT", forwardChange(cfg, socket)
@@ -69,6 +79,7 @@ func portResult(cfg config.Config, err error) Result {
 	case errors.As(err, &port):
 		change, _, _ = strings.Cut(port.Setting, " ")
 		change += " PORT"
+		effect, level = withoutMediaPort(cfg, port)
 	default:
 		return unknown("%v", err)
 	}
@@ -84,7 +95,18 @@ func portResult(cfg config.Config, err error) Result {
 	case port == nil:
 		change += ", with an address of this machine"
 	}
-	return found("port", level, change, "The server cannot open its ports: %v.", oneLine(err))
+	return found("port", level, change, "The server cannot open its ports: %v.%s", oneLine(err), effect)
+}
+
+// withoutMediaPort says what a port for media that cannot be opened means for people, and how bad that is.
+func withoutMediaPort(cfg config.Config, port *media.PortError) (effect string, level Level) {
+	switch {
+	case port.Protocol == "TCP":
+		return " Without it, people whose network blocks UDP cannot hear anybody.", Warning
+	case cfg.ServesTLS() || cfg.SeparateTCPPort() != 0:
+		return " Without it, media uses TCP, with more delay.", Warning
+	}
+	return " Without it, people hear each other only if no firewall is between them and the server.", Error
 }
 
 // forwardChange returns how the server gets the connections to the port of a socket without opening it; empty if

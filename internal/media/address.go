@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // addresses are the IP addresses of the media engine.
@@ -155,21 +156,24 @@ func AnnouncedIPs(nodeIPs []netip.Addr, local bool) ([]netip.Addr, error) {
 }
 
 // CheckPorts binds and releases the ports of an engine with these node IPs. local is that of Config, and tcpPort is 0
-// for an engine that opens none. The error names the setting.
-func CheckPorts(nodeIPs []netip.Addr, local bool, udpPort, tcpPort int) error {
+// for an engine that opens none. It returns a PortError for each that cannot be opened.
+func CheckPorts(nodeIPs []netip.Addr, local bool, udpPort, tcpPort int) (unopened []error, err error) {
 	cfg := Config{NodeIP: joinIPs(nodeIPs), Local: local, UDPPort: udpPort, TCPPort: tcpPort}
 	addrs, err := resolveAddresses(cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := checkPorts(cfg, addrs); err != nil {
-		return err
+	if failure := bindUDP(udpPort, addrs.bind); failure != nil {
+		unopened = append(unopened, failure)
 	}
-	listener, err := listenTCP(cfg, addrs)
+	listener, failure := listenTCP(cfg, addrs)
+	if failure != nil {
+		unopened = append(unopened, failure)
+	}
 	if listener != nil {
 		_ = listener.Close()
 	}
-	return err
+	return unopened, nil
 }
 
 func joinIPs(ips []netip.Addr) string {
@@ -233,14 +237,51 @@ func outboundAddress(own map[netip.Addr]bool, network string) netip.Addr {
 	return netip.Addr{}
 }
 
-// checkPorts binds and releases the UDP port before LiveKit binds it, because LiveKit's
-// error does not name the port.
-func checkPorts(cfg Config, addrs addresses) error {
-	for _, ip := range addrs.bind {
-		addr := net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, uint16(cfg.UDPPort)))
-		conn, err := net.ListenUDP("udp", addr)
+// udpPort returns the UDP port for media: that of the configuration, or another one that is free on all addresses. Then
+// failure says why. It binds and releases the port before LiveKit binds it, because LiveKit's error does not name the
+// port.
+//
+// With the other port, the relays of this process reach the engine, and so do browsers that no firewall separates from
+// it. It waits for a port in use, because the kernel releases that of a killed process a moment later.
+func udpPort(cfg Config, addrs addresses, wait time.Duration) (port int, failure *PortError, err error) {
+	for began := time.Now(); ; time.Sleep(portRetryInterval) {
+		failure = bindUDP(cfg.UDPPort, addrs.bind)
+		if failure == nil {
+			return cfg.UDPPort, nil, nil
+		}
+		if !errors.Is(failure, syscall.EADDRINUSE) || time.Since(began) > wait {
+			break
+		}
+	}
+	for range otherPortAttempts {
+		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(addrs.bind[0], 0)))
 		if err != nil {
-			return portError(udpPortSetting, "UDP", cfg.UDPPort, ip.String(), err)
+			return 0, nil, failure
+		}
+		port = conn.LocalAddr().(*net.UDPAddr).Port
+		_ = conn.Close()
+		if bindUDP(port, addrs.bind) == nil {
+			return port, failure, nil
+		}
+	}
+	return 0, nil, failure
+}
+
+const (
+	// portReleaseTimeout is how long a start waits for a UDP port in use.
+	portReleaseTimeout = 800 * time.Millisecond
+	// portRetryInterval is the time between two attempts.
+	portRetryInterval = 20 * time.Millisecond
+	// otherPortAttempts is how many other ports are tried, because one may be free on one address only.
+	otherPortAttempts = 10
+)
+
+// bindUDP binds and releases a UDP port on all addresses.
+func bindUDP(port int, on []netip.Addr) *PortError {
+	for _, ip := range on {
+		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, uint16(port))))
+		if err != nil {
+			return &PortError{udpPortSetting, "UDP", port, ip.String(), err}
 		}
 		_ = conn.Close()
 	}
@@ -248,8 +289,8 @@ func checkPorts(cfg Config, addrs addresses) error {
 }
 
 // listenTCP returns the listener of the configuration, or opens the TCP port for media. It returns
-// nil if there is none.
-func listenTCP(cfg Config, addrs addresses) (net.Listener, error) {
+// nil if there is none, with the reason if the port cannot be opened.
+func listenTCP(cfg Config, addrs addresses) (net.Listener, *PortError) {
 	if cfg.TCPListener != nil {
 		return cfg.TCPListener, nil
 	}
@@ -258,7 +299,7 @@ func listenTCP(cfg Config, addrs addresses) (net.Listener, error) {
 	}
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{Port: cfg.TCPPort})
 	if err != nil {
-		return nil, portError(tcpPortSetting, "TCP", cfg.TCPPort, "this machine", err)
+		return nil, &PortError{tcpPortSetting, "TCP", cfg.TCPPort, "this machine", err}
 	}
 	if cfg.LimitTCP == nil {
 		return listener, nil
@@ -272,7 +313,7 @@ const (
 	tcpPortSetting = "--rtc-tcp-port (PARLEY_RTC_TCP_PORT)"
 )
 
-// PortError is why a port for media cannot be opened.
+// PortError is why a port for media cannot be opened. An engine works without it.
 type PortError struct {
 	Setting  string // such as --rtc-udp-port (PARLEY_RTC_UDP_PORT)
 	Protocol string // UDP or TCP
@@ -290,7 +331,3 @@ func (e *PortError) Error() string {
 }
 
 func (e *PortError) Unwrap() error { return e.Err }
-
-func portError(setting, protocol string, port int, host string, err error) error {
-	return &PortError{setting, protocol, port, host, err}
-}

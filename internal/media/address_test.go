@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestResolveAddresses(t *testing.T) {
@@ -91,11 +93,36 @@ func TestListenTCP_PortInUse(t *testing.T) {
 	loopback := addresses{bind: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}
 	want := fmt.Sprintf("--rtc-tcp-port (PARLEY_RTC_TCP_PORT): TCP port %d on this machine is already in use: "+
 		"stop the other program, or choose another port", cfg.TCPPort)
-	if _, err := listenTCP(cfg, public); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %q", err, want)
+	if listener, failure := listenTCP(cfg, public); listener != nil || failure == nil || failure.Error() != want {
+		t.Errorf("got %v, %v, want no listener and %q", listener, failure, want)
 	}
-	if listener, err := listenTCP(cfg, loopback); err != nil || listener != nil {
-		t.Errorf("on loopback: got %v, %v, want no listener", listener, err)
+	if listener, failure := listenTCP(cfg, loopback); failure != nil || listener != nil {
+		t.Errorf("on loopback: got %v, %v, want no listener", listener, failure)
+	}
+}
+
+// A UDP port that is free a moment later, such as that of a killed process, is used.
+func TestUDPPort_Released(t *testing.T) {
+	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := taken.LocalAddr().(*net.UDPAddr).Port
+	addrs := addresses{bind: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}
+	time.AfterFunc(5*portRetryInterval, func() { _ = taken.Close() })
+	got, failure, err := udpPort(Config{UDPPort: want}, addrs, time.Minute)
+	if err != nil || failure != nil || got != want {
+		t.Errorf("got port %d, %v, %v, want %d", got, failure, err, want)
+	}
+}
+
+// No port can be opened on an address that this machine does not have.
+func TestUDPPort_NoAddress(t *testing.T) {
+	addrs := addresses{bind: []netip.Addr{netip.MustParseAddr("192.0.2.1")}}
+	const want = "--rtc-udp-port (PARLEY_RTC_UDP_PORT): cannot listen on UDP port 7882 on 192.0.2.1: "
+	_, _, err := udpPort(Config{UDPPort: 7882}, addrs, 0)
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
 	}
 }
 

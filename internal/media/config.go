@@ -32,7 +32,7 @@ type Config struct {
 	// machine's main address otherwise. A loopback NodeIP binds loopback only, and another one never
 	// does: one without an address of this machine is not used, and if that is all, New fails with an AddressError.
 	BindIPs []string
-	// UDPPort carries the media of all participants.
+	// UDPPort carries the media of all participants. If it cannot be opened, another one does.
 	UDPPort int
 	// TCPPort is the fallback for networks that block UDP; 0 turns it off. It listens on
 	// every address, so it stays off when only loopback is bound.

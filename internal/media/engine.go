@@ -41,6 +41,7 @@ var engineExists atomic.Bool
 type Engine struct {
 	cfg         Config
 	addresses   addresses
+	unopened    []*PortError
 	turnSecret  []byte
 	turn        *relay.Server // nil without TURN, and before Start
 	log         *slog.Logger
@@ -72,8 +73,8 @@ const (
 
 var _ room.Media = (*Engine)(nil)
 
-// New creates the engine and binds its ports. No participant can join before Start. An
-// Engine that was not started has to be stopped too.
+// New creates the engine and binds its ports. If a port cannot be opened, the engine works without it; see
+// UnopenedPorts. No participant can join before Start. An Engine that was not started has to be stopped too.
 func New(cfg Config) (_ *Engine, err error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -91,16 +92,22 @@ func New(cfg Config) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var unopened []*PortError
+	port, failure, err := udpPort(cfg, addrs, portReleaseTimeout)
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		unopened = append(unopened, failure)
+	}
+	cfg.UDPPort = port
 	conf, err := livekitConfig(cfg, addrs)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPorts(cfg, addrs); err != nil {
-		return nil, err
-	}
-	tcp, err := listenTCP(cfg, addrs)
-	if err != nil {
-		return nil, err
+	tcp, failure := listenTCP(cfg, addrs)
+	if failure != nil {
+		unopened = append(unopened, failure)
 	}
 	defer func() {
 		if err != nil && tcp != nil {
@@ -111,6 +118,7 @@ func New(cfg Config) (_ *Engine, err error) {
 	e := &Engine{
 		cfg:               cfg,
 		addresses:         addrs,
+		unopened:          unopened,
 		log:               cfg.Log,
 		refusals:          cfg.Refusals,
 		events:            newEventQueue(cfg.Metrics),
@@ -140,6 +148,9 @@ func New(cfg Config) (_ *Engine, err error) {
 	if addrs.missing != nil {
 		cfg.Log.Error("an address for media is not used until the next start", "error", addrs.missing)
 	}
+	for _, failure := range unopened {
+		cfg.Log.Error("a port for media is not used until the next start", "error", failure, "udp_port", cfg.UDPPort)
+	}
 	cfg.Log.Debug("media engine created", "node_ip", conf.RTC.NodeIP.ToStringSlice(),
 		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp", tcp != nil)
 	return e, nil
@@ -147,6 +158,10 @@ func New(cfg Config) (_ *Engine, err error) {
 
 // AnnouncedIPs returns the addresses that browsers send media to, at most one of each family.
 func (e *Engine) AnnouncedIPs() []netip.Addr { return slices.Clone(e.addresses.node) }
+
+// UnopenedPorts returns the ports of the configuration that could not be opened. In place of that for UDP, the engine
+// uses another one, which firewalls usually block.
+func (e *Engine) UnopenedPorts() []*PortError { return slices.Clone(e.unopened) }
 
 // Start starts the engine, which is ready when Start returns. After it, open the sessions
 // that were live before a restart and only then listen for browsers, because a page

@@ -86,25 +86,25 @@ func TestNew_SecondEngine(t *testing.T) {
 	}
 }
 
+// An engine works without its UDP port, which another program has, and says why.
 func TestNew_PortInUse(t *testing.T) {
 	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = taken.Close() }()
 	port := taken.LocalAddr().(*net.UDPAddr).Port
-	cfg := newConfig(port, slog.New(slog.DiscardHandler))
-	_, err = media.New(cfg)
-	if want := fmt.Sprintf("--rtc-udp-port (PARLEY_RTC_UDP_PORT): UDP port %d on 127.0.0.1 is already in use: "+
-		"stop the other program, or choose another port", port); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %q", err, want)
+	f := newFixture(t, func(c *media.Config) { c.UDPPort = port })
+	want := fmt.Sprintf("--rtc-udp-port (PARLEY_RTC_UDP_PORT): UDP port %d on 127.0.0.1 is already in use: "+
+		"stop the other program, or choose another port", port)
+	if got := f.engine.UnopenedPorts(); len(got) != 1 || got[0].Error() != want {
+		t.Errorf("got the ports %v, want %q", got, want)
 	}
-	_ = taken.Close()
-
-	engine, err := media.New(cfg)
-	if err != nil {
-		t.Fatalf("New after a failed New: got error %v, want none", err)
+	if !f.log.HasLine(`"level":"ERROR"`, want) {
+		t.Errorf("got the log %s, want an error with %q", f.log, want)
 	}
-	engine.Stop(context.Background()) // never started
+	f.openSession(t, "r.1", room.Audio)
+	f.join(t, "r.1", "ada", room.Audio)
 }
 
 func TestNew_LoopbackOnly(t *testing.T) {
