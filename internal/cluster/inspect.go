@@ -23,7 +23,17 @@ type RedisState struct {
 	// ClockOffset is how far the clock of the server is ahead of the clock here. It is wrong by at most half
 	// of the time that the question took.
 	ClockOffset time.Duration
+	// Latency is the shortest time of some commands, which the network takes.
+	Latency time.Duration
 }
+
+const (
+	// latencyCommands is the number of commands of which the shortest time counts, so that a busy machine does not
+	// matter.
+	latencyCommands = 10
+	// latencyTime is the time after which there is no further command.
+	latencyTime = time.Second
+)
 
 // InspectRedis asks the Redis server at url about itself. It changes nothing. reached reports whether a node
 // could use the server; if so, an error says why the server does not tell its state. Errors do not contain
@@ -51,11 +61,15 @@ func InspectRedis(ctx context.Context, url string) (state RedisState, reached bo
 	if fields["maxmemory"] != "0" {
 		state.EvictionPolicy = fields["maxmemory_policy"]
 	}
-	before := time.Now()
-	now, err := r.client.Time(ctx).Result()
-	if err != nil {
-		return state, true, fmt.Errorf("read the clock of Redis: %w", err)
+	for began, i := time.Now(), 0; i < latencyCommands && time.Since(began) < latencyTime; i++ {
+		before := time.Now()
+		now, err := r.client.Time(ctx).Result()
+		if err != nil {
+			return state, true, fmt.Errorf("read the clock of Redis: %w", err)
+		}
+		if took := time.Since(before); i == 0 || took < state.Latency {
+			state.Latency, state.ClockOffset = took, now.Sub(before.Add(took/2))
+		}
 	}
-	state.ClockOffset = now.Sub(before.Add(time.Since(before) / 2))
 	return state, true, nil
 }

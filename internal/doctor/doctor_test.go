@@ -24,6 +24,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"parley/internal/config"
+	"parley/internal/quickstart"
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/testkit"
@@ -201,6 +202,21 @@ func TestFindings(t *testing.T) {
 				if err := os.Unsetenv("PARLEY_LISTNE"); err != nil {
 					t.Fatal(err)
 				}
+			}},
+		{checkQuickstart, "quickstart_secrets", Error, "", // readable for other users
+			func(t *testing.T, cfg *config.Config) { writeQuickstart(t, cfg, 0o644) }, runLine},
+		{checkQuickstart, "quickstart_secrets", Note, "", // for a long time
+			func(t *testing.T, cfg *config.Config) {
+				cfg.PublicURL = "https://meet.example.test"
+				writeQuickstart(t, cfg, 0o600)
+				old := time.Now().Add(-quickstartAge - time.Hour)
+				if err := os.Chtimes(filepath.Join(cfg.DataDir, quickstart.FileName), old, old); err != nil {
+					t.Fatal(err)
+				}
+			},
+			func(t *testing.T, cfg *config.Config, change string) {
+				_, command, _ := strings.Cut(change, "and then: ")
+				runLine(t, cfg, command)
 			}},
 		{checkPorts, "port", Error, "--listen HOST:PORT, with a port that is free",
 			func(t *testing.T, cfg *config.Config) { cfg.Listen = occupied(t, "tcp") },
@@ -483,6 +499,14 @@ func endLogReader(t *testing.T, _ *config.Config, _ string) {
 
 // closeLogReader closes the database of growLog.
 var closeLogReader func() error
+
+// writeQuickstart creates the file of a first start.
+func writeQuickstart(t *testing.T, cfg *config.Config, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(cfg.DataDir, quickstart.FileName), []byte("{}"), mode); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // runLine runs the line of a finding in a shell.
 func runLine(t *testing.T, _ *config.Config, change string) {

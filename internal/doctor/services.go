@@ -26,6 +26,12 @@ const connectTimeout = 5 * time.Second
 // maxClockOffset is how much two clocks may differ. The deadlines of leases and tokens have more time.
 const maxClockOffset = 2 * time.Second
 
+// maxLatency is how long the fastest query to a database may take. In one data center it takes less than 2 ms.
+const maxLatency = 10 * time.Millisecond
+
+// roundLatency returns a time in milliseconds, with two digits after the point.
+func roundLatency(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+
 func checkEnvironment(context.Context, config.Config) Result {
 	names := config.UnknownEnv(os.Environ())
 	if len(names) == 0 {
@@ -160,8 +166,13 @@ func checkDatabase(ctx context.Context, cfg config.Config) Result {
 			"A connection pooler assigns connections of PostgreSQL for each transaction, so locks of the nodes do not hold.")
 	}
 	result.addClock("database_clock", "PostgreSQL", state.ClockOffset)
+	if state.Latency > maxLatency {
+		result.add("database_slow", Warning, "--database-url URL, of PostgreSQL in the same data center",
+			"A query to PostgreSQL takes %s, and a join needs several in a row, so people wait for the room.",
+			roundLatency(state.Latency))
+	}
 	if len(result.Findings) == 0 {
-		return fine("PostgreSQL %d responds", state.Version)
+		return fine("PostgreSQL %d responds in %s", state.Version, roundLatency(state.Latency))
 	}
 	return result
 }
@@ -232,8 +243,13 @@ func checkRedis(ctx context.Context, cfg config.Config) Result {
 			"Redis forgets on which node a meeting is when its memory is full (%s), so people in one room do not meet.", policy)
 	}
 	result.addClock("redis_clock", "Redis", state.ClockOffset)
+	if state.Latency > maxLatency {
+		result.add("redis_slow", Warning, "--redis-url URL, of Redis in the same data center",
+			"A command to Redis takes %s, and a join needs several in a row, so people wait for the room.",
+			roundLatency(state.Latency))
+	}
 	if len(result.Findings) == 0 {
-		return fine("Redis %s responds", state.Version)
+		return fine("Redis %s responds in %s", state.Version, roundLatency(state.Latency))
 	}
 	return result
 }

@@ -111,6 +111,71 @@ func TestCheckDatabase_Standby(t *testing.T) {
 	}
 }
 
+// A database and a Redis that are far away are found, and not found at an address that is near.
+func TestLatency_FarAway(t *testing.T) {
+	database, near := storetest.Postgres(t), clustertest.NewRedis(t).URL()
+	cfg := newConfig(t)
+	for _, c := range []struct {
+		check check
+		id    string
+		url   string
+		set   func(url seal.Secret)
+	}{
+		{checkDatabase, "database_slow", database, func(url seal.Secret) { cfg.DatabaseURL = url }},
+		{checkRedis, "redis_slow", near, func(url seal.Secret) { cfg.RedisURL = url }},
+	} {
+		u, err := url.Parse(c.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Host = delay(t, u.Host, maxLatency)
+		c.set(seal.Secret(u.String()))
+		if f := c.check.findings(t, cfg)[c.id]; f.Level != Warning {
+			t.Errorf("far away: got the finding %+v, want the warning %s", f, c.id)
+		}
+		c.set(seal.Secret(c.url))
+		if found := c.check.findings(t, cfg); len(found) > 0 {
+			t.Errorf("near: got the findings %v, want none", found)
+		}
+	}
+}
+
+// delay returns the address of a proxy that forwards to an address, each piece after a time.
+func delay(t *testing.T, to string, by time.Duration) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	forward := func(from, to net.Conn) {
+		defer func() { _ = to.Close() }()
+		for b := make([]byte, 4096); ; {
+			n, err := from.Read(b)
+			time.Sleep(by)
+			if _, writeErr := to.Write(b[:n]); err != nil || writeErr != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			go forward(in, out)
+			go forward(out, in)
+		}
+	}()
+	return l.Addr().String()
+}
+
 // PgBouncer that assigns a connection for each transaction is found.
 func TestCheckDatabase_Pooler(t *testing.T) {
 	testkit.Slow(t)

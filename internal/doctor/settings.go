@@ -18,6 +18,7 @@ import (
 	"parley/internal/backup"
 	"parley/internal/config"
 	"parley/internal/instance"
+	"parley/internal/quickstart"
 	"parley/internal/seal"
 	"parley/internal/shell"
 	"parley/internal/store"
@@ -146,6 +147,29 @@ func isBelow(file, dir string) bool {
 	}
 	relative, err := filepath.Rel(resolve(dir), resolve(file))
 	return err == nil && filepath.IsLocal(relative)
+}
+
+// quickstartAge is how long the quickstart file may have its secrets on a server that others reach.
+const quickstartAge = 7 * 24 * time.Hour
+
+func checkQuickstart(_ context.Context, cfg config.Config) Result {
+	file := filepath.Join(cfg.DataDir, quickstart.FileName)
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fine("none: its secrets are not on this disk")
+	case err != nil:
+		return unknown("%s", oneLine(err))
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return found("quickstart_secrets", Error, "chmod 600 "+shell.Quote(file),
+			"Other users can read the management token and the keys in %s.", file)
+	}
+	if !IsLocal(cfg) && time.Since(info.ModTime()) > quickstartAge {
+		return found("quickstart_secrets", Note, "Keep its token and keys in another place, and then: rm "+shell.Quote(file),
+			"The file %s has a management token and the keys of the first project in clear text.", file)
+	}
+	return fine("%s, for the user of the server only", file)
 }
 
 // overdueIntervals is how many intervals may pass without a new backup.

@@ -32,7 +32,7 @@ var allowedImports = map[string][]string{
 	"internal/backup":               {},
 	"internal/cluster":              {"internal/counter", "internal/ratelimit"},
 	"internal/certificate":          {"internal/fault"},
-	"internal/doctor":               {"internal/backup", "internal/certificate", "internal/cluster", "internal/config", "internal/connlimit", "internal/db", "internal/instance", "internal/media", "internal/media/probe", "internal/metrics", "internal/network", "internal/seal", "internal/shell", "internal/store"},
+	"internal/doctor":               {"internal/backup", "internal/certificate", "internal/cluster", "internal/config", "internal/connlimit", "internal/db", "internal/instance", "internal/media", "internal/media/probe", "internal/metrics", "internal/network", "internal/quickstart", "internal/seal", "internal/shell", "internal/store"},
 	"internal/conncheck":            {"internal/audit", "internal/fault", "internal/seal", "internal/validate"},
 	"internal/edge":                 {},
 	"internal/connlimit":            {"internal/api/httpx", "internal/network", "internal/refusal"},

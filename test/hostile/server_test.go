@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,7 +25,16 @@ import (
 	"parley/test/parleytest"
 )
 
-func TestMain(m *testing.M) { parleytest.Main(m) }
+func TestMain(m *testing.M) {
+	// For participants with TURN over TLS.
+	if err := os.Setenv("SSL_CERT_FILE", certificateDir+"/cert.pem"); err != nil {
+		panic(err)
+	}
+	parleytest.Main(m)
+}
+
+// certificateDir has a certificate of localhost, and its key.
+const certificateDir = "../browser/certificate"
 
 // server is a running service.
 type server struct {
