@@ -37,11 +37,14 @@ import (
 	"parley/internal/app"
 	"parley/internal/certificate"
 	"parley/internal/cli"
+	"parley/internal/cluster/clustertest"
 	"parley/internal/config"
 	parleydb "parley/internal/db"
+	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
+	"parley/test/parleytest"
 )
 
 const domain = "meet.example.test"
@@ -70,7 +73,7 @@ func TestMain(m *testing.M) {
 	}
 	_ = os.Setenv("PEBBLE_VA_NOSLEEP", "1")      // it would sleep up to five seconds before each validation
 	_ = os.Setenv("PEBBLE_WFE_NONCEREJECT", "0") // it would reject some requests, and orders would be counted twice
-	os.Exit(m.Run())
+	parleytest.Main(m)
 }
 
 // authority is an ACME authority that finds all domains at 127.0.0.1.
@@ -399,6 +402,48 @@ func TestACME_TwoNodes(t *testing.T) {
 	}
 	for text, want := range map[string]bool{"PRIVATE KEY": false, "BEGIN CERTIFICATE": false, "/" + domain + "/": true} {
 		if got := postgresContains(t, d.URL, text); got != want {
+			t.Errorf("the database contains %q: got %t, want %t", text, got, want)
+		}
+	}
+}
+
+// Two servers of one service use one certificate: the second one orders none, also after the first one was killed.
+func TestACME_TwoServers(t *testing.T) {
+	ports := []int{freePort(t), freePort(t)}
+	a, database := newAuthority(t, freePort(t), ports[0], 0), storetest.Postgres(t)
+	environment := []string{"PARLEY_DATABASE_URL=" + database, "PARLEY_REDIS_URL=" + clustertest.NewRedis(t).URL(),
+		"PARLEY_MASTER_KEY=" + seal.NewKey().Reveal()}
+	serve := func(port int) (*node, *parleytest.Server) {
+		t.Helper()
+		n := &node{address: "127.0.0.1:" + strconv.Itoa(port)}
+		s := parleytest.Start(t, parleytest.Options{
+			DataDir:     t.TempDir(),
+			Environment: environment,
+			Args: []string{"--listen", n.address, "--public-url", "https://" + domain, "--tls-domain", domain,
+				"--acme-ca", a.server.URL + wfe.DirectoryPath, "--acme-ca-roots", a.rootsFile},
+		})
+		n.log = s.Log
+		return n, s
+	}
+	assertOne := func(when string, want, got *x509.Certificate) {
+		t.Helper()
+		if want.SerialNumber.Cmp(got.SerialNumber) != 0 || a.orders.Load() != 1 {
+			t.Errorf("%s: got the certificates %s and %s by %d orders, want the same by one", when, want.SerialNumber,
+				got.SerialNumber, a.orders.Load())
+		}
+	}
+	first, process := serve(ports[0])
+	leaf := first.certificate(t)
+	second, other := serve(ports[1])
+	assertOne("beside the first server", leaf, second.certificate(t))
+	process.Kill()
+	if err := other.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	again, _ := serve(ports[1])
+	assertOne("without the first server", leaf, again.certificate(t))
+	for text, want := range map[string]bool{"PRIVATE KEY": false, "BEGIN CERTIFICATE": false, "/" + domain + "/": true} {
+		if got := postgresContains(t, database, text); got != want {
 			t.Errorf("the database contains %q: got %t, want %t", text, got, want)
 		}
 	}
