@@ -3,15 +3,23 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
 
 	"parley/internal/config"
 	"parley/internal/conncheck"
@@ -36,7 +44,7 @@ func findingsThrough(t *testing.T, s *server, rewrite func(*httputil.ProxyReques
 	defer proxy.Close()
 	cfg := s.cfg
 	cfg.PublicURL = proxy.URL
-	for _, result := range doctor.Run(t.Context(), cfg).Checks {
+	for _, result := range doctor.Run(t.Context(), cfg, false).Checks {
 		if result.Check != "public_address" {
 			continue
 		}
@@ -77,6 +85,94 @@ func TestDoctor_Proxy(t *testing.T) {
 	if got := findingsThrough(t, s, (*httputil.ProxyRequest).SetXForwarded); len(got) > 0 {
 		t.Errorf("a proxy that is trusted: got the findings %v, want none", got)
 	}
+}
+
+// A proxy that closes quiet WebSockets is found, and one that does not is not.
+func TestDoctor_ProxyIdle(t *testing.T) {
+	s := startServer(t, nil)
+	cfg := s.cfg
+	cfg.PublicURL = "http://" + forwardIdle(t, s.app.Listener.Addr().String(), 50*time.Millisecond)
+	result := doctor.CheckQuiet(t.Context(), cfg, testkit.Timeout)
+	if len(result.Findings) != 1 || result.Findings[0].ID != "proxy_idle" || result.Findings[0].Level != doctor.Error {
+		t.Errorf("a proxy that waits 50 ms: got %+v, want the error proxy_idle", result)
+	}
+	cfg.PublicURL = "http://" + forwardIdle(t, s.app.Listener.Addr().String(), testkit.Timeout)
+	if result = doctor.CheckQuiet(t.Context(), cfg, 100*time.Millisecond); result.Detail == "" {
+		t.Errorf("a proxy that waits longer: got %+v, want no finding", result)
+	}
+}
+
+// Quiet WebSockets are few at once, and do not outlive the server.
+func TestDoctor_ProxyIdleLimit(t *testing.T) {
+	s := startServer(t, nil)
+	address := "ws" + strings.TrimPrefix(s.app.BaseURL(), "http") + doctor.QuietPath
+	var open []*websocket.Conn
+	for range maxQuiet {
+		conn, res, err := websocket.DefaultDialer.Dial(address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		t.Cleanup(func() { _ = conn.Close() })
+		open = append(open, conn)
+	}
+	_, res, err := websocket.DefaultDialer.Dial(address, nil)
+	if err == nil || res == nil || res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one more than %d: got %v, %v, want status 503", maxQuiet, res, err)
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, conn := range open {
+		if err := conn.SetReadDeadline(time.Now().Add(testkit.Timeout)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := conn.ReadMessage(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("after the stop: got %v, want a closed WebSocket", err)
+		}
+	}
+}
+
+// forwardIdle returns the address of a proxy that forwards to an address, and closes a connection in which it gets
+// nothing from the server for a time.
+func forwardIdle(t *testing.T, to string, idle time.Duration) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			go func() {
+				_, _ = io.Copy(out, in)
+				_ = out.Close()
+			}()
+			go func() {
+				defer func() { _, _ = in.Close(), out.Close() }()
+				for b, received := make([]byte, 4096), 0; ; {
+					if received > 0 { // it waits longer for a response
+						_ = out.SetReadDeadline(time.Now().Add(idle))
+					}
+					n, err := out.Read(b)
+					received += n
+					if _, writeErr := in.Write(b[:n]); err != nil || writeErr != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
 }
 
 // A check from another machine joins over each path that the server offers, once for each code, and the

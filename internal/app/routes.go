@@ -106,7 +106,7 @@ func (h routeHandlers) version(path string) *apiVersion {
 // signatures.
 func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handler {
 	metrics, health := httpx.ReadOnly(a.requireToken(a.metricsHandler())), httpx.ReadOnly(http.HandlerFunc(a.health))
-	live := httpx.ReadOnly(a.respondLive(trusted))
+	live, quiet := httpx.ReadOnly(a.respondLive(trusted)), httpx.ReadOnly(a.newQuiet())
 	signalingPaths := media.SignalingPaths()
 	choose := func(path string) (part string, handler http.Handler) {
 		if v := handlers.version(path); v != nil {
@@ -127,6 +127,8 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 			return "probe", health
 		case path == "/livez" || path == doctor.LivePath:
 			return "probe", live
+		case path == doctor.QuietPath:
+			return "media", quiet
 		case path == "/metrics":
 			return "other", metrics
 		case site.IsDocs(path):
@@ -245,6 +247,42 @@ func (a *App) respondLive(trusted []netip.Prefix) http.Handler {
 			Installation:   *a.installation.Load(),
 			Node:           node,
 		})
+	})
+}
+
+// maxQuiet is how many quiet WebSockets there can be at once, because anybody can open one.
+const maxQuiet = 8
+
+// newQuiet returns the handler of WebSockets in which the server sends nothing, until the client closes one or has had
+// it for longer than a check needs.
+func (a *App) newQuiet() http.Handler {
+	open := make(chan struct{}, maxQuiet)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case open <- struct{}{}:
+			defer func() { <-open }()
+		default:
+			httpx.SetRetryAfter(w.Header(), doctor.QuietTime)
+			httpx.WriteJSON(w, http.StatusServiceUnavailable, plainError{Error: "too many checks at once, try again"})
+			return
+		}
+		conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
+		if err != nil {
+			return // Upgrade has responded
+		}
+		defer func() { _ = conn.Close() }()
+		if err := conn.SetReadDeadline(time.Now().Add(2 * doctor.QuietTime)); err != nil {
+			return
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _, _ = conn.NextReader() // the client sends nothing before it closes the connection
+		}()
+		select {
+		case <-ended:
+		case <-a.stopping:
+		}
 	})
 }
 

@@ -26,6 +26,7 @@ type doctorCommand struct {
 	URL     string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the running server, for --invite, and for its own findings if it runs elsewhere."`
 	Token   string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token, for --invite, and for the findings of a server that runs elsewhere."`
 	JSON    bool   `name:"json" help:"JSON output."`
+	Slow    bool   `help:"Also check whether a proxy leaves quiet WebSockets open, which takes 20 seconds."`
 	Strict  bool   `help:"Exit status 1 also for warnings."`
 }
 
@@ -41,7 +42,7 @@ func (c doctorCommand) Run(ctx context.Context, s *streams) (err error) {
 	case c.Address != "":
 		report, err = c.runRemote(ctx)
 	default:
-		report = doctor.Run(ctx, c.Config)
+		report = doctor.Run(ctx, c.Config, c.Slow)
 		c.addFromServer(ctx, &report)
 	}
 	if len(report.Checks) > 0 {

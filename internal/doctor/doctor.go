@@ -70,6 +70,8 @@ var checks = []struct {
 	// own says that a running server does not make the check: it finds the same by itself whenever it is asked, or the
 	// check would disturb it.
 	own bool
+	// slow says that Run makes the check only on demand, because it takes longer than checkTimeout.
+	slow bool
 	// periodic are the findings of a check that is not own. A running server has them from its last look at its machine.
 	periodic []string
 }{
@@ -78,6 +80,7 @@ var checks = []struct {
 	{name: publicAddressCheck, run: checkPublicAddress, periodic: []string{"public_dns", "public_dns_elsewhere",
 		"public_url", "public_other_server", "public_certificate", "clock_behind", "proxy_upgrade"}},
 	{name: "proxy", run: checkProxy, periodic: []string{"trusted_proxies"}},
+	{name: "proxy_idle", run: checkQuiet, own: true, slow: true},
 	{name: certificateCheck, run: checkCertificate, own: true},
 	{name: portsCheck, run: checkPorts, own: true},
 	{name: "master_key", run: checkMasterKey, own: true},
@@ -99,11 +102,19 @@ var checks = []struct {
 	{name: ServerCheck, run: askServer, own: true},
 }
 
-// Run runs all checks with valid settings of a server, which need not run.
-func Run(ctx context.Context, cfg config.Config) Report {
+// Run runs all checks with valid settings of a server, which need not run. Those that take long run only if slow is
+// true.
+func Run(ctx context.Context, cfg config.Config, slow bool) Report {
 	var report Report
 	for _, c := range checks {
-		result := runCheck(ctx, cfg, c.run)
+		timeout := checkTimeout
+		if c.slow {
+			timeout += QuietTime
+		}
+		if c.slow && !slow {
+			continue
+		}
+		result := runCheckWithin(ctx, timeout, cfg, c.run)
 		result.Check = c.name
 		report.Checks = append(report.Checks, result)
 	}
@@ -145,7 +156,12 @@ const (
 var ownFindings = []string{"server_unavailable", "database_unavailable", "database_standby", "redis_unavailable"}
 
 func runCheck(ctx context.Context, cfg config.Config, run func(context.Context, config.Config) Result) Result {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	return runCheckWithin(ctx, checkTimeout, cfg, run)
+}
+
+func runCheckWithin(ctx context.Context, timeout time.Duration, cfg config.Config,
+	run func(context.Context, config.Config) Result) Result {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	done := make(chan Result, 1)
 	go func() { done <- run(ctx, cfg) }()
@@ -153,7 +169,7 @@ func runCheck(ctx context.Context, cfg config.Config, run func(context.Context, 
 	case result := <-done:
 		return result
 	case <-ctx.Done():
-		return unknown("there was no result within %s", checkTimeout)
+		return unknown("there was no result within %s", timeout)
 	}
 }
 

@@ -592,7 +592,7 @@ func TestRun_NoSecrets(t *testing.T) {
 	if err := os.WriteFile(cfg.MasterKeyFile, []byte("hunter2"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(Run(t.Context(), cfg))
+	text, err := json.Marshal(Run(t.Context(), cfg, false))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"parley/internal/certificate"
@@ -397,6 +398,52 @@ func checkProxy(_ context.Context, cfg config.Config) Result {
 	return result
 }
 
+const (
+	// QuietPath is the path of WebSockets in which a server sends nothing.
+	QuietPath = "/rtc/quiet"
+	// QuietTime is how long a proxy has to leave a quiet WebSocket open. Pages, the server and the streams of the
+	// management API are quiet for 14 seconds at most.
+	QuietTime = 20 * time.Second
+)
+
+func checkQuiet(ctx context.Context, cfg config.Config) Result {
+	return CheckQuiet(ctx, cfg, QuietTime)
+}
+
+// CheckQuiet checks whether a proxy in front of the server leaves a quiet WebSocket open for a time.
+func CheckQuiet(ctx context.Context, cfg config.Config, hold time.Duration) Result {
+	base := cfg.BaseURL("")
+	r, err := newUpgrade(ctx, base+QuietPath)
+	if err != nil {
+		return unknown("%v", err)
+	}
+	res, err := newClient().Do(r)
+	if err != nil {
+		return unknown("%s does not respond here: %v", base, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusSwitchingProtocols {
+		return unknown("%s opens no WebSocket for this check (status %d)", base, res.StatusCode)
+	}
+	began := time.Now()
+	var over atomic.Bool
+	end := time.AfterFunc(hold, func() {
+		over.Store(true)
+		_ = res.Body.Close()
+	})
+	defer end.Stop()
+	_, err = res.Body.Read(make([]byte, 1))
+	switch {
+	case over.Load():
+		return fine("a quiet WebSocket stays open for %s", hold)
+	case err == nil:
+		return unknown("%s sends something in a quiet WebSocket", base)
+	}
+	return found("proxy_idle", Error, "In nginx: proxy_read_timeout 1h; proxy_send_timeout 1h;",
+		"The proxy at %s closes a WebSocket in which nothing is sent for %s, so meetings are interrupted.", base,
+		time.Since(began).Round(100*time.Millisecond))
+}
+
 // newClient returns a client for HTTP/1.1, in which browsers open WebSockets. It follows no redirect.
 func newClient() *http.Client {
 	return &http.Client{
@@ -412,17 +459,26 @@ func newClient() *http.Client {
 // doNotFollow makes a client return a redirect as the response.
 func doNotFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
+// newUpgrade returns a request for a WebSocket.
+func newUpgrade(ctx context.Context, url string) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"},
+		"Sec-Websocket-Key": {"AAAAAAAAAAAAAAAAAAAAAA=="}}
+	return r, nil
+}
+
 // maxResponseBytes bounds a response.
 const maxResponseBytes = 64 << 10
 
 // getJSON asks for a WebSocket and decodes the response into out. The status is 0 without a response.
 func getJSON(ctx context.Context, client *http.Client, url string, out any) (status int, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	r, err := newUpgrade(ctx, url)
 	if err != nil {
 		return 0, err
 	}
-	r.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"},
-		"Sec-Websocket-Key": {"AAAAAAAAAAAAAAAAAAAAAA=="}}
 	res, err := client.Do(r)
 	if err != nil {
 		return 0, err
