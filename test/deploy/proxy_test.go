@@ -129,28 +129,9 @@ func TestNginx_Findings(t *testing.T) {
 	data := t.TempDir()
 	flags := []string{"--listen", s.parley, "--public-url", s.public, "--rtc-node-ip", "127.0.0.1"}
 	server := parleytest.Start(t, parleytest.Options{DataDir: data, Args: append(flags, "--no-supervise")})
-	findings := func() map[string]string { // the changes, by ID
+	findings := func() map[string]string {
 		t.Helper()
-		cmd := parleytest.Command([]string{"SSL_CERT_FILE=" + s.certFile},
-			append([]string{"doctor", "--json", "--data-dir", data}, flags...)...)
-		out, _ := cmd.Output() // the exit status says whether there are errors
-		var report struct {
-			Findings []struct{ ID, Fix string }
-			Checks   []struct{ Check, Unknown string }
-		}
-		if err := json.Unmarshal(out, &report); err != nil {
-			t.Fatalf("parley doctor: got %q, %v, want JSON", out, err)
-		}
-		all := map[string]string{}
-		for _, f := range report.Findings {
-			all[f.ID] = f.Fix
-		}
-		for _, c := range report.Checks {
-			if c.Check == "public_address" && c.Unknown != "" {
-				all["unknown"] = c.Unknown
-			}
-		}
-		return all
+		return s.findings(t, append([]string{"--data-dir", data}, flags...)...)
 	}
 	var found map[string]string
 	testkit.Eventually(t, "both findings", func() bool {
@@ -179,6 +160,62 @@ func TestNginx_Findings(t *testing.T) {
 	testkit.Eventually(t, "no finding about the proxy", func() bool {
 		found = findings()
 		return found["proxy_upgrade"]+found["trusted_proxies"]+found["unknown"]+found["server_unavailable"] == ""
+	})
+}
+
+// findings returns what to change by parley doctor with some flags, by the IDs of the findings. It has "unknown" if
+// something responds at the public URL that parley doctor does not know.
+func (s site) findings(t *testing.T, flags ...string) map[string]string {
+	t.Helper()
+	cmd := parleytest.Command([]string{"SSL_CERT_FILE=" + s.certFile}, append([]string{"doctor", "--json"}, flags...)...)
+	out, _ := cmd.Output() // the exit status says whether there are errors
+	var report struct {
+		Findings []struct{ ID, Fix string }
+		Checks   []struct{ Check, Unknown string }
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Fatalf("parley doctor: got %q, %v, want JSON", out, err)
+	}
+	all := map[string]string{}
+	for _, f := range report.Findings {
+		all[f.ID] = f.Fix
+	}
+	for _, c := range report.Checks {
+		if (c.Check == "public_address" || c.Check == "proxy_idle") && c.Unknown != "" {
+			all["unknown"] = c.Unknown
+		}
+	}
+	return all
+}
+
+// nginx that closes quiet WebSockets is a finding until the lines that parley doctor prints are in its configuration.
+func TestNginx_Idle(t *testing.T) {
+	p := proxies["nginx"]
+	s := newSite(t, p)
+	const impatient = "proxy_read_timeout 1s;"
+	hasty := regexp.MustCompile(`proxy_read_timeout .*\n *proxy_send_timeout .*`).ReplaceAllString(s.text, impatient)
+	if !strings.Contains(hasty, impatient) {
+		t.Fatalf("got the configuration %s, want %s", hasty, impatient)
+	}
+	s.write(t, hasty)
+	start(t, p.command(t.Context(), s.config, s.dir))
+	flags := []string{"--data-dir", t.TempDir(), "--listen", s.parley, "--public-url", s.public,
+		"--rtc-node-ip", "127.0.0.1", "--trusted-proxies", "127.0.0.1"}
+	parleytest.Start(t, parleytest.Options{DataDir: flags[1], Args: append(flags[2:], "--no-supervise")})
+	var found map[string]string
+	testkit.Eventually(t, "a finding about quiet WebSockets", func() bool {
+		found = s.findings(t, append(flags, "--slow")...)
+		return found["proxy_idle"] != ""
+	})
+	lines, ok := strings.CutPrefix(found["proxy_idle"], "In nginx: ")
+	if !ok {
+		t.Fatalf("got the change %q, want lines for nginx", found["proxy_idle"])
+	}
+	s.write(t, strings.Replace(hasty, impatient, lines, 1))
+	run(t, s.dir, "nginx", "-c", s.config, "-p", s.dir, "-e", s.dir+"/logs/start.log", "-s", "reload")
+	testkit.EventuallyWithin(t, 3*testkit.Timeout, "no finding after the change", func() bool { // each attempt takes 20 s
+		found = s.findings(t, append(flags, "--slow")...)
+		return found["proxy_idle"] == "" && found["unknown"] == ""
 	})
 }
 
