@@ -149,12 +149,14 @@ func (s *DB) SearchCalls(
 			if err := row.Scan(&last.ProjectID, &last.Last, &api, &text); err != nil {
 				return err
 			}
+			before := len(calls)
 			for c, err := range matchingCalls(text, texts, last, api, f) {
 				if err != nil {
 					return err
 				}
 				calls = append(calls, c)
 			}
+			slices.Reverse(calls[before:]) // the earliest first
 			return nil
 		})
 	if read < limit {
