@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
+	"parley/internal/usage"
 	"parley/internal/webhook"
 )
 
@@ -311,8 +313,8 @@ func checkEmptyProject(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p pro
 	}
 }
 
-// checkKeptPlans fails if PostgreSQL plans a list of rooms again for each call, which takes longer than the call. It
-// does so if a plan for all values looks expensive to it.
+// checkKeptPlans fails if PostgreSQL plans a list of rooms, or a read of the usage, again for each call, which takes
+// longer than the call. It does so if a plan for all values looks expensive to it.
 func checkKeptPlans(t *testing.T, raw *sql.DB, db *store.DB, p project.Project, ended int) {
 	t.Helper()
 	ctx := context.Background()
@@ -326,6 +328,16 @@ func checkKeptPlans(t *testing.T, raw *sql.DB, db *store.DB, p project.Project, 
 	run = nil
 	for _, before := range []string{"", past[0].ID} { // of larger pages, a plan for few rooms is not cheaper
 		if _, err := db.List(ctx, room.ListQuery{ProjectID: p.ID, Before: before, Limit: 20 + 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := storetest.Room("").CreatedAt
+	for _, of := range []usage.Scope{{OrganizationID: p.OrganizationID}, {OrganizationID: p.OrganizationID, ProjectID: p.ID}} {
+		_, err := db.UsageDays(ctx, of, end.AddDate(0, -1, 0), end)
+		_, hoursErr := db.UsageHours(ctx, of, end.AddDate(0, 0, -1), end)
+		_, latestErr := db.LatestUsageHour(ctx, of, end)
+		_, movesErr := db.UsageMoves(ctx, of, end.Add(-time.Hour), end)
+		if err := errors.Join(err, hoursErr, latestErr, movesErr); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -115,14 +115,14 @@ func checkSweeps(t *testing.T, d storetest.Database, c catalog, raw *sql.DB, db 
 		check := func(name string, before time.Time, most int) {
 			t.Helper()
 			run := traceRolledBack(t, db, func(ctx context.Context) error { return s.run(ctx, before) })
-			for _, statement := range run {
-				got, err := measure(t, d, c, raw, statement)
-				if err != nil {
-					t.Fatalf("%s: %v", statement.q, err)
-				}
+			costs, err := measure(t, d, c, raw, run...)
+			if err != nil {
+				t.Fatalf("sweep of %s, %s: %v, in the statement\n%s", s.name, name, err, run[len(costs)].q)
+			}
+			for n, got := range costs {
 				if got.read > most {
 					t.Errorf("sweep of %s, %s: got %d %s read, want at most %d, in the statement\n%s", s.name, name, got.read, unit, most,
-						statement.q)
+						run[n].q)
 				}
 			}
 		}

@@ -350,9 +350,14 @@ func explainJSON(t *testing.T, raw *sql.DB, q string, args ...any) planNode {
 	return plan
 }
 
-func explain(raw *sql.DB, q string, args ...any) (planNode, error) {
+// rowQuerier is a connection or a pool.
+type rowQuerier interface {
+	QueryRowContext(ctx context.Context, q string, args ...any) *sql.Row
+}
+
+func explain(raw rowQuerier, q string, args ...any) (planNode, error) {
 	var text string
-	if err := raw.QueryRow(q, args...).Scan(&text); err != nil {
+	if err := raw.QueryRowContext(context.Background(), q, args...).Scan(&text); err != nil {
 		return planNode{}, err
 	}
 	var plans []struct{ Plan planNode }

@@ -92,8 +92,7 @@ func (s *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error)
 			}
 			at := `coalesce((SELECT created_at FROM rooms WHERE id = ` + before + ` AND ` + unindexed("project_id") + ` = ` +
 				projectID + `), ` + param(deletedAt) + `)`
-			// The subquery hides the value from PostgreSQL, so that a custom plan does not look cheaper than a generic one.
-			inPage = append(inPage, `created_at <= `+at, `(created_at < `+at+` OR id < (SELECT CAST(`+before+` AS TEXT)))`)
+			inPage = append(inPage, `created_at <= `+at, `(created_at < `+at+` OR id < `+anyValue(before, "TEXT")+`)`)
 		} else if !q.CreatedUntil.IsZero() {
 			inPage = append(inPage, `created_at <= `+param(q.CreatedUntil.UnixMilli()))
 		}

@@ -53,13 +53,19 @@ const updateUsage = ` DO UPDATE SET
 const ownProjects = `organization_id = $1 AND project_id IN
 	(SELECT '' UNION ALL SELECT id FROM projects WHERE organization_id = $1)`
 
+// within is the condition that a column has a value from a parameter on and before another one.
+func within(column, from, before string) string {
+	return column + " >= " + anyValue(from, "BIGINT") + " AND " + column + " < " + anyValue(before, "BIGINT")
+}
+
 var (
 	selectUsageHours = usageHourTable.selectFrom +
-		"WHERE organization_id = $1 AND project_id = $2 AND hour >= $3 AND hour < $4 ORDER BY hour"
+		"WHERE organization_id = $1 AND project_id = $2 AND " + within("hour", "$3", "$4") + " ORDER BY hour"
 	selectUsageDays = usageDayTable.selectFrom +
-		"WHERE organization_id = $1 AND project_id = $2 AND day >= $3 AND day < $4 ORDER BY day"
+		"WHERE organization_id = $1 AND project_id = $2 AND " + within("day", "$3", "$4") + " ORDER BY day"
 	selectLatestUsageHour = usageHourTable.selectFrom +
-		"WHERE organization_id = $1 AND project_id = $2 AND hour < $3 ORDER BY hour DESC LIMIT 1"
+		"WHERE organization_id = $1 AND project_id = $2 AND hour < " + anyValue("$3", "BIGINT") +
+		" ORDER BY hour DESC LIMIT 1"
 	selectUsageOfHour = usageHourTable.selectFrom + "WHERE hour = $2 AND " + ownProjects
 	selectUsageOfDay  = usageHourTable.selectFrom + "WHERE hour >= $2 AND hour < $3 AND " + ownProjects + " ORDER BY hour"
 	upsertUsageHour   = usageHourTable.insertQuery("organization_id") +
@@ -170,16 +176,16 @@ func (s *DB) UsageStarts(ctx context.Context, of usage.Scope, from, to time.Time
 }
 
 // The moves of projects, which stand for PROJECTS.
-const (
+var (
 	selectConnectionMoves = `SELECT project_id, joined_at, room_type, 1, 0, 0 FROM attendance
-			WHERE project_id IN PROJECTS AND joined_at >= $1 AND joined_at < $2
+			WHERE project_id IN PROJECTS AND ` + within("joined_at", "$1", "$2") + `
 				AND NOT hidden AND (left_at > joined_at OR left_at IS NULL)
 		UNION ALL SELECT project_id, left_at, room_type, -1, 0, 0 FROM attendance
-			WHERE project_id IN PROJECTS AND left_at >= $1 AND left_at < $2 AND NOT hidden AND left_at > joined_at`
+			WHERE project_id IN PROJECTS AND ` + within("left_at", "$1", "$2") + ` AND NOT hidden AND left_at > joined_at`
 	selectStartMoves = `SELECT project_id, created_at, '', 0, 1, 0 FROM rooms
-			WHERE project_id IN PROJECTS AND created_at >= $1 AND created_at < $2
+			WHERE project_id IN PROJECTS AND ` + within("created_at", "$1", "$2") + `
 		UNION ALL SELECT project_id, started_at, '', 0, 0, 1 FROM sessions
-			WHERE project_id IN PROJECTS AND started_at >= $1 AND started_at < $2 AND breakout = 0`
+			WHERE project_id IN PROJECTS AND ` + within("started_at", "$1", "$2") + ` AND breakout = 0`
 )
 
 // usageMoves names the projects in the query, because PostgreSQL does not know for a
