@@ -57,7 +57,8 @@ func (c completeWordsCommand) Run(s *streams, k *kong.Context) error {
 	return nil
 }
 
-// completions returns the commands, flags or values that begin with the last word.
+// completions returns the commands, flags or values that begin with the last word. The value of a flag may follow "=":
+// bash passes "--flag", "=" and the value as three words, and other shells pass one.
 func completions(node *kong.Node, words []string) []string {
 	last := ""
 	if len(words) > 0 {
@@ -66,7 +67,9 @@ func completions(node *kong.Node, words []string) []string {
 	var value *kong.Flag // whose value comes next
 	for _, word := range words {
 		if value != nil {
-			value = nil
+			if word != "=" {
+				value = nil
+			}
 			continue
 		}
 		node = commandOf(node, word)
@@ -76,8 +79,16 @@ func completions(node *kong.Node, words []string) []string {
 			node = child
 		}
 	}
+	before := "" // what the last word has before the value of a flag
 	if value == nil {
 		node = commandOf(node, last)
+		if flag, text, ok := strings.Cut(last, "="); ok {
+			if value = flagWithValue(node, strings.TrimPrefix(flag, "--")); value != nil {
+				before, last = flag+"=", text
+			}
+		}
+	} else if last == "=" {
+		last = ""
 	}
 	var all []string
 	switch {
@@ -101,7 +112,11 @@ func completions(node *kong.Node, words []string) []string {
 	}
 	all = slices.DeleteFunc(all, func(word string) bool { return !strings.HasPrefix(word, last) })
 	slices.Sort(all)
-	return slices.Compact(all)
+	all = slices.Compact(all)
+	for i := range all {
+		all[i] = before + all[i]
+	}
+	return all
 }
 
 // commandOf returns the command to which a word belongs: a flag in place of a command is one of the default command.
