@@ -37,6 +37,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"revoke-all": revokeAll,
 	"free-port":  freePort,
 	"until":      retryUntilSuccess,
+	"lists":      printLists,
 }
 
 // shape compares the last standard output with the names of a JSON object, or of

@@ -3,6 +3,7 @@ package manage
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +13,44 @@ import (
 	"parley/internal/project"
 	"parley/internal/store/storetest"
 )
+
+// wholeLists are the operations that return a list as a whole, each with the reason.
+var wholeLists = map[string]string{
+	"getCaller":          "the projects of one token or session",
+	"getConnectionCheck": "one entry for each way of media",
+	"getOverview":        "at most 20 targets and 24 hours, and findings, of which those about targets are at most 10",
+	"getWebhook":         "the attempts of one delivery",
+	"listNodes":          "a service has few nodes",
+	"listSettings":       "the settings of a release",
+	"listSignInMethods":  "at most two ways to sign in",
+}
+
+// Each operation that returns a list has pages, or a reason why not.
+func TestLists_HavePages(t *testing.T) {
+	t.Parallel()
+	lists := 0
+	for _, o := range setup(t).contract.Operations() {
+		if len(o.Arrays) == 0 || o.Method != http.MethodGet {
+			continue
+		}
+		lists++
+		has := map[string]bool{
+			"limit":       slices.Contains(o.Query, "limit"),
+			"cursor":      slices.Contains(o.Query, "cursor"),
+			"next_cursor": slices.Contains(o.Fields, "next_cursor"),
+		}
+		paged := wholeLists[o.ID] == ""
+		for name, got := range has {
+			if got != paged {
+				t.Errorf("%s returns %v: got %s %t, want %t: a list has pages, or a reason in wholeLists", o.ID, o.Arrays, name,
+					got, paged)
+			}
+		}
+	}
+	if lists < 20 {
+		t.Errorf("got %d operations that return a list, want at least 20", lists)
+	}
+}
 
 // A list of 5,000 projects is read in pages, of which each contains at most 100.
 func TestProjects_Pages(t *testing.T) {
