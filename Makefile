@@ -148,7 +148,8 @@ ifdef ONLY
 else
 	go run ./test/bench
 	cd test/browser && GOALS=1 npm test -- --project states --retry 0 \
-		network-faults.test.ts scheduled-room.test.ts waiting-room.test.ts audio-room.test.ts cluster.test.ts
+		network-faults.test.ts scheduled-room.test.ts waiting-room.test.ts audio-room.test.ts cluster.test.ts \
+		console-requests.test.ts
 	GOALS=1 go test -count=1 -v -run TestNodes_Rolled ./test/cluster
 endif
 

@@ -5,6 +5,8 @@ import { expect } from 'vitest';
  * its goal fails. A test has no such limit, because a busy machine must not fail it.
  */
 export function measured(what: string, took: number, goal: number): void {
-  console.log(`${what}: ${Number.isFinite(took) ? `${(took / 1_000).toFixed(1)} s` : 'never'} (goal ${goal / 1_000} s)`);
+  console.log(`${what}: ${Number.isFinite(took) ? text(took) : 'never'} (goal ${text(goal)})`);
   if (process.env.GOALS) expect(took, what).toBeLessThan(goal);
 }
+
+const text = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`);
