@@ -1,81 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { desktop, Person } from './browser';
-import { address, makeTokens, manage, project, Receiver, type Role, roles, setUpConsole, signIn } from './console';
+import { address, manage, project, roles, setUpConsole, signIn } from './console';
+import { deliveryID, longTitle, makePages, pages, receiver, room } from './console-pages';
 import { browser, server } from './fixture';
-import type { Room } from './server';
 
 setUpConsole();
 
 const binary = resolve(import.meta.dirname, '../../bin/parley');
-const longTitle = 'Quarterly planning of the Northern region with guests from purchasing, legal and the board';
-let room: Room;
-let deliveryID = '';
-let rejectedID = '';
-let receiver: Receiver;
 
-/** Makes what the pages show: rooms, rejected calls, a failing webhook target, an overlap, and a token of each role. */
-beforeAll(async () => {
-  await makeTokens();
-  receiver = await Receiver.start();
-  await manage('PATCH', `/projects/${project}`, { default_webhook_url: receiver.url });
-  room = await server.createMeeting({}, { title: longTitle });
-  for (let n = 0; n < 55; n++) await server.createRoom();
-  const body = JSON.stringify({ project_id: project });
-  await fetch(`${server.url}/api/v3/rooms/create_quick_audio_room`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'hash-signature': createHmac('sha256', 'wrong').update(body).digest('base64') },
-    body,
-  });
-  await fetch(`${server.url}/api/v5/keys`, { headers: { 'api-key': 'pk_mistyped', timestamp: '1', signature: '00' } });
-  await manage('POST', `/projects/${project}/keys/rotate`, {});
-  await vi.waitFor(async () => {
-    const { calls } = await manage<{ calls: { request_id: string }[] }>('GET', `/calls?project_id=${project}&status=401`);
-    rejectedID = calls[0]?.request_id ?? '';
-    expect(rejectedID).not.toBe('');
-  }, 60_000);
-  const { webhooks } = await manage<{ webhooks: { delivery_id: string }[] }>('GET', `/webhooks?room_id=${room.room_id}`);
-  deliveryID = webhooks.at(-1)?.delivery_id ?? '';
-});
+beforeAll(makePages, 180_000);
 
 afterAll(() => receiver.close());
-
-/** The pages, with the text that shows that they are complete. */
-const pages = (): { name: string; path: string; shows: string; not?: Role[] }[] => [
-  { name: 'overview', path: '', shows: 'Last 24 hours' },
-  { name: 'rooms', path: '/rooms', shows: 'All rooms' },
-  { name: 'room', path: `/rooms/${room.room_id}`, shows: longTitle },
-  { name: 'requests', path: `/requests?project=${project}&status=401`, shows: 'Signature missing or wrong' },
-  { name: 'request', path: `/requests/${rejectedID}?project=${project}`, shows: 'Clock of the client' },
-  { name: 'webhooks', path: `/webhooks?project=${project}`, shows: 'Targets that fail' },
-  { name: 'delivery', path: `/webhooks/${deliveryID}`, shows: 'Copy as curl' },
-  { name: 'usage', path: `/usage?project=${project}`, shows: 'Usage by day' },
-  { name: 'projects', path: '/projects', shows: 'Project ID' },
-  { name: 'project', path: `/projects/${project}`, shows: 'Wait before you end the old key pair' },
-  { name: 'organizations', path: '/organizations', shows: 'Organization ID', not: ['integrator'] },
-  {
-    name: 'organization',
-    path: `/organizations/${server.quickstart.organization_id}`,
-    shows: 'Price of a participant minute',
-    not: ['integrator'],
-  },
-  { name: 'signature', path: `/signature?project=${project}`, shows: 'Check the signature' },
-  { name: 'audit', path: '/audit', shows: 'Verify the log', not: ['integrator'] },
-  { name: 'nodes', path: '/nodes', shows: 'serves this page', not: ['integrator'] },
-  { name: 'settings', path: '/settings', shows: 'rtc_udp_port', not: ['integrator'] },
-  { name: 'rejected', path: '/requests?view=anonymous', shows: 'Unknown API key', not: ['integrator'] },
-  {
-    name: 'usage-organization',
-    path: `/usage?organization=${server.quickstart.organization_id}`,
-    shows: 'By project',
-    not: ['integrator'],
-  },
-  { name: 'users', path: '/team', shows: 'No users yet', not: ['integrator'] },
-  { name: 'sessions', path: '/team?view=sessions', shows: 'Signed in', not: ['integrator'] },
-  { name: 'team', path: '/team?view=tokens', shows: 'test operator', not: ['integrator'] },
-];
 
 describe.each([
   { name: 'light-desktop', dark: false, viewport: desktop },
