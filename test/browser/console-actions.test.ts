@@ -461,6 +461,9 @@ test('without an organization, the form of a project says what to do first', asy
   const page = await signIn(person, 'operator', '/projects');
   await page.getByRole('button', { name: 'Create a project' }).click();
   const dialog = page.getByRole('dialog', { name: 'Create a project' });
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Create a project' }).click();
   await dialog.getByRole('link', { name: 'Create an organization' }).click();
   await page.getByRole('heading', { name: 'No organizations yet' }).waitFor();
   await person.close();

@@ -1,4 +1,4 @@
-import { type ReactElement, useEffect, useState } from 'react';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { useStore } from '../src/state/useStore';
 import { useFoundProjects } from './api/found';
 import { nameOf } from './api/projectNames';
@@ -68,6 +68,17 @@ export function Shell({ route }: { route: Route | null }): ReactElement {
   const [open, setOpen] = useState(false);
   const key = route ? `${route.page}/${route.id ?? ''}` : '';
   useEffect(() => setOpen(false), [key]);
+  const menu = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!open) return;
+    const close = ({ key }: KeyboardEvent): void => {
+      if (key !== 'Escape') return;
+      setOpen(false);
+      menu.current?.focus();
+    };
+    document.addEventListener('keydown', close);
+    return () => document.removeEventListener('keydown', close);
+  }, [open]);
   return (
     <Projects.Provider value={data ?? (error ? { projects: [] } : null)}>
       <a className="skip" href="#content">
@@ -79,7 +90,14 @@ export function Shell({ route }: { route: Route | null }): ReactElement {
             <Link to={href('overview')} className="brand">
               Parley console
             </Link>
-            <button type="button" className="secondary menu" aria-expanded={open} aria-controls="menu" onClick={() => setOpen(!open)}>
+            <button
+              ref={menu}
+              type="button"
+              className="secondary menu"
+              aria-expanded={open}
+              aria-controls="menu"
+              onClick={() => setOpen(!open)}
+            >
               Menu
             </button>
           </div>

@@ -138,6 +138,7 @@ function Verify(): ReactElement {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
   const verify = async (): Promise<void> => {
+    if (busy) return;
     setBusy(true);
     setError(null);
     try {
@@ -168,7 +169,7 @@ function Verify(): ReactElement {
         </div>
       )}
       {!report?.ok && (
-        <button type="button" className="secondary more" disabled={busy} onClick={verify}>
+        <button type="button" className="secondary more" aria-disabled={busy} onClick={verify}>
           {busy ? 'Verifying…' : 'Verify the log'}
         </button>
       )}

@@ -69,6 +69,11 @@ function NewProject({ organization, onCreated, onClose }: FormProps): ReactEleme
           </Link>{' '}
           first.
         </p>
+        <div className="actions">
+          <button type="button" className="secondary" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
       </Dialog>
     );
   }

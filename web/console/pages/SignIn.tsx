@@ -63,6 +63,7 @@ export function SignIn({ expired, error }: Props): ReactElement {
   }, []);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
+    if (busy) return;
     if (token.trim() === '') setProblem('Enter a management token.');
     else void enter({ token: token.trim() });
   };
@@ -98,7 +99,7 @@ export function SignIn({ expired, error }: Props): ReactElement {
             onChange={(event) => setToken(event.currentTarget.value)}
           />
         </label>
-        <button type="submit" className="primary" disabled={busy}>
+        <button type="submit" className="primary" aria-disabled={busy}>
           {busy ? 'Signing in…' : 'Sign in'}
         </button>
       </form>

@@ -35,6 +35,7 @@ export function Signature({ query }: { query: Readonly<Record<string, string>> }
   const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
+    if (busy) return;
     const form = new FormData(event.currentTarget);
     const text = (name: string): string => String(form.get(name) ?? '');
     const [path = '', query = ''] = text('path')
@@ -119,7 +120,7 @@ export function Signature({ query }: { query: Readonly<Record<string, string>> }
               </span>
               <textarea name="body" rows={8} spellCheck={false} autoComplete="off" className="code" />
             </label>
-            <button type="submit" className="primary" disabled={busy}>
+            <button type="submit" className="primary" aria-disabled={busy}>
               Check the signature
             </button>
           </form>

@@ -261,6 +261,7 @@ function DownloadProjects({ name, read }: DownloadProps): ReactElement {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
   const download = async (): Promise<void> => {
+    if (busy) return;
     setBusy(true);
     setError(null);
     try {
@@ -281,7 +282,7 @@ function DownloadProjects({ name, read }: DownloadProps): ReactElement {
   return (
     <>
       {error && <ErrorBox error={error} />}
-      <button type="button" className="secondary" disabled={busy} onClick={() => void download()}>
+      <button type="button" className="secondary" aria-disabled={busy} onClick={() => void download()}>
         Download CSV by project
       </button>
     </>

@@ -64,7 +64,8 @@ function Confirm({ title, children, final = false, act, onDone, onClose, typed, 
           <button
             type="submit"
             className={final ? 'primary final' : 'primary'}
-            disabled={busy || (typed !== undefined && asRead(word) !== asRead(typed))}
+            aria-disabled={busy}
+            disabled={typed !== undefined && asRead(word) !== asRead(typed)}
           >
             {title}
           </button>

@@ -20,6 +20,7 @@ export function FormDialog({ title, submit, act, onClose, incomplete = false, ch
   const [busy, setBusy] = useState(false);
   const send = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
+    if (busy) return;
     setBusy(true);
     setError(null);
     try {
@@ -39,7 +40,7 @@ export function FormDialog({ title, submit, act, onClose, incomplete = false, ch
           <button type="button" className="secondary" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="primary" disabled={busy || incomplete}>
+          <button type="submit" className="primary" aria-disabled={busy} disabled={incomplete}>
             {submit}
           </button>
         </div>

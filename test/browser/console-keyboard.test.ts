@@ -1,0 +1,369 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { desktop, Person } from './browser';
+import { address, manage, project, setUpConsole, signIn, tokens } from './console';
+import { made, makePages, makeStates, openPage, pages, receiver, room, withManyNodes } from './console-pages';
+import { browser, server } from './fixture';
+
+setUpConsole({ past: false });
+
+beforeAll(async () => {
+  await makePages();
+  await makeStates();
+}, 240_000);
+
+afterAll(() => receiver.close());
+
+const looks = [
+  { look: 'desktop', dark: false, viewport: desktop, key: 'Enter' },
+  { look: 'a small phone in the dark', dark: true, viewport: { width: 320, height: 640 }, key: 'Space' },
+];
+
+/** Where Tab goes, as the page says it. */
+interface Stop {
+  /** The number of the control in the order of the document; -1 for the page itself. */
+  n: number;
+  what: string;
+  outlined: boolean;
+  visible: boolean;
+}
+
+/** Numbers the controls of a part of the page in the order of the document, and returns those that are not in the order in which people read. */
+const numberControls = (page: Page, within: string): Promise<{ count: number; misplaced: string[] }> =>
+  page.evaluate((within) => {
+    for (const old of document.querySelectorAll('[data-stop]')) old.removeAttribute('data-stop');
+    const selector = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
+    const controls = [...document.querySelectorAll<HTMLElement>(`${within} :is(${selector})`)].filter(
+      (one) => one.checkVisibility({ visibilityProperty: true }) && !one.matches(':disabled, [tabindex="-1"]'),
+    );
+    const name = (one: HTMLElement): string => `${one.localName} "${one.ariaLabel ?? one.textContent.trim().slice(0, 40)}"`;
+    const misplaced: string[] = [];
+    for (const [n, control] of controls.entries()) {
+      control.dataset.stop = String(n);
+      const before = controls[n - 1];
+      // The skip link is above the page until it has the focus.
+      if (!before || before.classList.contains('skip') || before.contains(control)) continue;
+      const [from, to] = [before.getBoundingClientRect(), control.getBoundingClientRect()];
+      const above = to.bottom <= from.top && to.left < from.right;
+      const middle = to.top + to.height / 2; // lines may overlap a little
+      const left = middle > from.top && middle < from.bottom && to.right <= from.left;
+      if (above || left) misplaced.push(`${name(control)} after ${name(before)}`);
+    }
+    return { count: controls.length, misplaced };
+  }, within);
+
+const focused = (page: Page): Promise<Stop> =>
+  page.evaluate(() => {
+    const one = document.activeElement as HTMLElement;
+    const { outlineStyle, outlineWidth } = getComputedStyle(one);
+    const { top, bottom, left, right, width, height } = one.getBoundingClientRect();
+    return {
+      n: Number(one.dataset.stop ?? -1),
+      what: `${one.localName} "${one.ariaLabel ?? one.textContent.trim().slice(0, 40)}"`,
+      outlined: one.matches(':focus-visible') && outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2,
+      visible: width > 0 && height > 0 && bottom > 0 && right > 0 && top < innerHeight && left < innerWidth,
+    };
+  });
+
+/** Presses Tab through a part of the page, and checks that each control is reached in order, in sight, with an outline. The first one has the focus. */
+async function tabThrough(page: Page, within: string, where: string): Promise<void> {
+  const { count, misplaced } = await numberControls(page, within);
+  expect(misplaced, `${where}: the order of the controls`).toEqual([]);
+  expect(count, `${where}: controls`).toBeGreaterThan(0);
+  const stops = [await focused(page)];
+  for (let n = 1; n < count; n++) {
+    await page.keyboard.press('Tab');
+    stops.push(await focused(page));
+  }
+  expect(
+    stops.map(({ n }) => n),
+    `${where}: ${stops.map(({ what }) => what).join(', ')}`,
+  ).toEqual(stops.map((_, n) => n));
+  expect(
+    stops.filter(({ outlined }) => !outlined).map(({ what }) => what),
+    `${where}: controls without an outline`,
+  ).toEqual([]);
+  expect(
+    stops.filter(({ visible }) => !visible).map(({ what }) => what),
+    `${where}: controls out of sight`,
+  ).toEqual([]);
+}
+
+/** The pages stay as they are, because rows that come meanwhile would change the order. */
+async function withoutUpdates(page: Page): Promise<void> {
+  await page.route('**/api/manage/stream**', (route) => route.abort());
+}
+
+/** Opens the menu of a phone, so that its controls can be reached. */
+async function openMenu(page: Page): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Menu' });
+  if (await menu.isVisible()) await menu.press('Enter');
+}
+
+describe.each(looks)('on $look', ({ viewport, dark, key }) => {
+  test('Tab reaches every control of every page in the order in which people read', async () => {
+    const person = await Person.arrive(browser, { viewport, dark });
+    const { page } = person;
+    await withoutUpdates(page);
+    await page.goto(address('/rooms'));
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Sign in');
+    await page.keyboard.press('Tab');
+    await tabThrough(page, 'body', 'the sign-in page');
+    await page.getByText('I have no token').press(key);
+    await page.getByLabel('Management token').focus();
+    await tabThrough(page, 'body', 'the sign-in page with its help');
+    await page.getByLabel('Management token').focus();
+    await page.keyboard.type(tokens.owner);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Rooms', level: 1 }).waitFor();
+
+    for (const { name, path } of pages()) {
+      await openPage(page, path);
+      await openMenu(page);
+      const fold = page.getByRole('button', { name: /^Filters/ });
+      if (await fold.isVisible()) await fold.press(key);
+      await page.locator('.skip').focus();
+      await tabThrough(page, 'body', `the page ${name}`);
+      // The skip link leads past the menu.
+      await page.locator('.skip').focus();
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      expect(
+        await page.evaluate(() => document.querySelector('#content [data-stop]') === document.activeElement),
+        `the first control of the page ${name} after the skip link`,
+      ).toBe(true);
+    }
+    await person.close();
+  });
+
+  test('each dialog is accessible, keeps the focus, and closes with Escape', async () => {
+    const person = await Person.arrive(browser, { viewport, dark });
+    const { page } = person;
+    const host = await Person.arrive(browser);
+    await host.join(room.guest_link, 'Ben');
+    await expect
+      .poll(async () => (await manage<{ participants: number }>('GET', `/rooms/${room.room_id}`)).participants)
+      .toBeGreaterThan(0);
+    await withoutUpdates(page);
+    await withManyNodes(page);
+    await signIn(person, 'owner');
+    const { organization_id } = server.quickstart;
+    for (const { path, dialogs } of [
+      { path: '/projects', dialogs: [['Create a project', 'Create a project']] },
+      {
+        path: `/projects/${project}`,
+        dialogs: [
+          ['Create a portal link', 'Create a portal link'],
+          ['Rename', 'Rename the project'],
+          ['Suspend the project', 'Suspend the project?'],
+          ['Rotate the API key', 'Rotate the API key?'],
+          ['End the overlap now', 'End the overlap now?'],
+          ['Rotate the project secret', 'Rotate the project secret?'],
+          ...['Rooms', 'Guests', 'Access', 'Webhooks', 'Brand', 'Retention'].map((group) => [
+            `Change settings: ${group}`,
+            `Change settings: ${group}`,
+          ]),
+        ],
+      },
+      { path: `/projects/${made.secret}`, dialogs: [['End the overlap now', 'End the overlap now?']] },
+      {
+        path: `/projects/${made.suspended}`,
+        dialogs: [
+          ['Resume the project', 'Resume the project?'],
+          ['Delete the project', 'Delete the project?'],
+        ],
+      },
+      { path: '/organizations', dialogs: [['Create an organization', 'Create an organization']] },
+      {
+        path: `/organizations/${organization_id}`,
+        dialogs: [
+          ['Create a project', 'Create a project'],
+          ['Suspend the organization', 'Suspend the organization?'],
+        ],
+      },
+      { path: `/organizations/${made.closed}`, dialogs: [['Resume the organization', 'Resume the organization?']] },
+      { path: `/organizations/${made.empty}`, dialogs: [['Delete the organization', 'Delete the organization?']] },
+      {
+        path: `/rooms/${room.room_id}`,
+        dialogs: [
+          ['End the room', 'End the room?'],
+          ['Remove', 'Remove from the room?'],
+        ],
+      },
+      { path: `/rooms/${made.scheduled}`, dialogs: [['Cancel the room', 'Cancel the room?']] },
+      {
+        path: `/webhooks?project=${project}`,
+        dialogs: [
+          ['Replay deliveries', 'Replay deliveries?'],
+          ['Send a test event', 'Send a test event?'],
+          ['Pause the target', 'Pause the target?'],
+          ['Retry now', 'Retry now?'],
+        ],
+      },
+      {
+        path: `/webhooks/${made.pending}`,
+        dialogs: [
+          ['Pause the target', 'Pause the target?'],
+          ['Retry now', 'Retry now?'],
+        ],
+      },
+      { path: `/webhooks/${made.delivered}`, dialogs: [['Replay the event', 'Replay the event?']] },
+      {
+        path: '/nodes',
+        dialogs: [
+          ['Drain node-b', 'Drain the node'],
+          ['Cancel the drain of node-c', 'Cancel the drain?'],
+        ],
+      },
+      {
+        path: '/team',
+        dialogs: [
+          ['Add a user', 'Add a user'],
+          ['Create a link for this user', 'Create a link for this user?'],
+          ['Change', 'Change the role of Grace'],
+          ['Delete', 'Delete the user?'],
+        ],
+      },
+      {
+        path: '/team?view=sessions',
+        dialogs: [
+          ['Create a sign-in link', 'Create a sign-in link'],
+          ['End', /^(End the session|Revoke the link)\?$/],
+        ],
+      },
+      {
+        path: '/team?view=tokens',
+        dialogs: [
+          ['Create a token', 'Create a token'],
+          ['Revoke', 'Revoke the token?'],
+        ],
+      },
+    ] satisfies { path: string; dialogs: (string | RegExp)[][] }[]) {
+      await openPage(page, path);
+      for (const [button, title] of dialogs as [string, string | RegExp][]) {
+        const where = `${path}: ${title}`;
+        const opener = page.locator('#content').getByRole('button', { name: button, exact: true }).first();
+        await opener.press(key);
+        const dialog = page.getByRole('dialog', { name: title });
+        await dialog.waitFor();
+        await person.seen(`console-dialog-${button.replaceAll(/\W+/g, '-').toLowerCase()}-${dark ? 'dark-phone' : 'light-desktop'}`);
+        await checkDialog(page, dialog, where);
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+        expect(await opener.evaluate((element) => element === document.activeElement), `${where}: the focus after Escape`).toBe(true);
+      }
+    }
+    await host.close();
+    await person.close();
+  });
+});
+
+/** Checks that Tab goes through the controls of an open dialog, and to none outside. Space checks its boxes. */
+async function checkDialog(page: Page, dialog: Locator, where: string): Promise<void> {
+  expect(await dialog.evaluate((element) => element.contains(document.activeElement)), `${where}: the focus`).toBe(true);
+  await dialog.locator(':is(a[href], button, input, select, textarea, [tabindex="0"]):enabled').first().focus();
+  await tabThrough(page, 'dialog', where);
+  // After the last control, the page itself may get the focus.
+  for (let n = 0; n < 2; n++) {
+    await page.keyboard.press('Tab');
+    const outside = await dialog.evaluate((element) => {
+      const one = document.activeElement;
+      return one !== document.body && !element.contains(one);
+    });
+    expect(outside, `${where}: Tab leaves the dialog`).toBe(false);
+  }
+  const box = dialog.getByRole('checkbox').first();
+  if ((await box.count()) === 0) return;
+  const before = await box.isChecked();
+  await box.press('Space');
+  expect(await box.isChecked(), `${where}: Space`).toBe(!before);
+}
+
+test('the menu of a phone closes with Escape, which returns the focus', async () => {
+  const person = await Person.arrive(browser, { viewport: { width: 320, height: 640 } });
+  const page = await signIn(person, 'owner', '/rooms');
+  const menu = page.getByRole('button', { name: 'Menu' });
+  const link = page.getByRole('link', { name: 'Nodes' });
+  await menu.press('Enter');
+  await link.focus();
+  await page.keyboard.press('Escape');
+  await link.waitFor({ state: 'hidden' });
+  expect(await menu.evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(await menu.getAttribute('aria-expanded')).toBe('false');
+  await menu.press('Space');
+  await link.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Nodes' }).waitFor();
+  await link.waitFor({ state: 'hidden' });
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
+  await person.close();
+});
+
+test('a new secret closes with Escape only after a warning, and returns the focus', async () => {
+  const person = await Person.arrive(browser, { viewport: { width: 320, height: 640 }, dark: true });
+  const page = await signIn(person, 'owner', '/team?view=tokens');
+  const opener = page.getByRole('button', { name: 'Create a token' });
+  await opener.press('Enter');
+  await page.getByLabel('Name, such as the script that uses it').fill('by keyboard');
+  await page.keyboard.press('Enter');
+  const secret = page.getByRole('dialog', { name: 'The new management token' });
+  await secret.waitFor();
+  await person.seen('console-dialog-secret-dark-phone');
+  await checkDialog(page, secret, 'a new secret');
+  await page.keyboard.press('Escape');
+  await secret.getByText('You have not copied').waitFor();
+  await person.accessible('the warning of a secret');
+  await page.keyboard.press('Escape');
+  await secret.waitFor({ state: 'detached' });
+  await expect.poll(() => opener.evaluate((element) => element === document.activeElement)).toBe(true);
+  await person.close();
+});
+
+test('an action that fails is sent once, says why, and keeps the focus', async () => {
+  const person = await Person.arrive(browser, { viewport: { width: 320, height: 640 }, dark: true });
+  const page = await signIn(person, 'owner', `/projects/${project}`);
+  let sent = 0;
+  let respond = (): void => undefined;
+  const fail = async (address: string, method: string): Promise<void> => {
+    await page.route(address, async (route) => {
+      if (route.request().method() !== method) return route.fallback();
+      sent++;
+      await new Promise<void>((resolve) => {
+        respond = resolve;
+      });
+      await route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'the database is not available' } } });
+    });
+  };
+  await fail('**/suspend', 'POST');
+  await fail(`**/projects/${project}`, 'PATCH');
+  await fail('**/audit/verify', 'GET');
+  await fail('**/signature-checks', 'POST');
+  const keepsFocus = async (button: Locator): Promise<void> => {
+    sent = 0;
+    await button.press('Enter');
+    await expect.poll(() => sent).toBe(1);
+    await page.keyboard.press('Enter');
+    respond();
+    await page.getByRole('alert').getByText('The database is not available').waitFor();
+    expect(sent, `the requests of ${button}`).toBe(1);
+    expect(await button.evaluate((element) => element === document.activeElement), `the focus after an error of ${button}`).toBe(true);
+  };
+  for (const [opener, title, submit] of [
+    ['Suspend the project', 'Suspend the project?', 'Suspend the project'],
+    ['Rename', 'Rename the project', 'Rename the project'],
+  ] as const) {
+    await page.getByRole('button', { name: opener, exact: true }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: title });
+    await keepsFocus(dialog.getByRole('button', { name: submit }));
+    await person.seen(`console-dialog-error-${opener.replaceAll(' ', '-').toLowerCase()}-dark-phone`);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  }
+  for (const [path, button] of [
+    ['/audit', 'Verify the log'],
+    [`/signature?project=${project}`, 'Check the signature'],
+  ] as const) {
+    await page.goto(address(path));
+    await keepsFocus(page.getByRole('button', { name: button }));
+  }
+  await person.close();
+});
