@@ -21,9 +21,10 @@ const (
 
 	// finalFlushTimeout is for how long Run tries to store the calls at its end.
 	finalFlushTimeout = 2 * time.Second
-	flushEvery        = 250 * time.Millisecond
-	explainTimeout    = time.Second
-	trimEvery         = time.Hour
+	// FlushInterval is how often Run stores the recorded calls.
+	FlushInterval  = 250 * time.Millisecond
+	explainTimeout = time.Second
+	trimEvery      = time.Hour
 	// trimSlack is how many calls below maxCallsPerProject a project is trimmed to. It is trimmed again before a node has
 	// added so many, so that only calls of several nodes can exceed the maximum, until one of them trims.
 	trimSlack = maxCallsPerProject / 10
@@ -150,7 +151,7 @@ func (r *Recorder) Run(ctx context.Context, apis []string, failed func(error)) {
 		}
 		failing = err != nil
 	}
-	flush := time.NewTicker(flushEvery)
+	flush := time.NewTicker(FlushInterval)
 	defer flush.Stop()
 	for n := 1; ; n++ {
 		select {

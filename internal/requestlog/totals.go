@@ -10,7 +10,7 @@ const (
 	totalPeriod = 5 * time.Minute
 	// flushesPerTotals is how many flushes of calls there are for one of the totals, so that
 	// nodes do not wait for each other's rows: one every five seconds.
-	flushesPerTotals = int(5 * time.Second / flushEvery)
+	flushesPerTotals = int(5 * time.Second / FlushInterval)
 	// keepTotals is how long totals are kept, more than the hour that Totals returns.
 	keepTotals = 2 * time.Hour
 )

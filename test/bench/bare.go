@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"strings"
+
+	"parley/test/bench/measure"
 )
 
 // serverInfo is the JSON that a server of this program prints when it listens.
@@ -38,6 +40,34 @@ func serveBare(string) error {
 		}
 		_, _ = w.Write(creation)
 	}))
+}
+
+// bareServer is a running bare server with connections to it.
+type bareServer struct {
+	*child
+	load *measure.Load
+}
+
+// startBare starts a bare server and opens connections to it, which send what request appends.
+func (b *bench) startBare(request func(to []byte, n uint64) []byte, connections int) (*bareServer, error) {
+	var h serverInfo
+	c, err := startSelf(b.dir, roleBare, "", &h)
+	if err != nil {
+		return nil, err
+	}
+	l, err := measure.Dial(measure.Target{Name: "the bare server", Address: h.Address,
+		CPU: measure.ProcessCPU(c.pid()), Request: request}, connections)
+	if err != nil {
+		c.quit()
+		return nil, err
+	}
+	return &bareServer{child: c, load: l}, nil
+}
+
+// quit closes the connections and stops the server.
+func (s *bareServer) quit() {
+	s.load.Close()
+	s.child.quit()
 }
 
 // announce serves on a free loopback port and prints its address.

@@ -91,19 +91,12 @@ type bareComparison struct {
 func (b *bench) compareWithBare(ctx context.Context, q bareComparison, others ...*measure.Load) (
 	[]figure, []measure.Pairs, error,
 ) {
-	var h serverInfo
-	c, err := startSelf(b.dir, roleBare, "", &h)
+	bare, err := b.startBare(q.request, q.load.Connections())
 	if err != nil {
 		return nil, nil, err
 	}
-	defer c.quit()
-	bare, err := measure.Dial(measure.Target{Name: "the bare server", Address: h.Address,
-		CPU: measure.ProcessCPU(c.pid()), Request: q.request}, q.load.Connections())
-	if err != nil {
-		return nil, nil, err
-	}
-	defer bare.Close()
-	all := append([]*measure.Load{bare, q.load}, others...)
+	defer bare.quit()
+	all := append([]*measure.Load{bare.load, q.load}, others...)
 	for _, l := range all {
 		if _, err := l.Slice(ctx, warmUp); err != nil {
 			return nil, nil, err

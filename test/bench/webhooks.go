@@ -158,7 +158,7 @@ func (p *parley) drain(ctx context.Context, database string, r *receiver, cpu me
 	unblock := r.blockResponses()
 	defer unblock()
 	for until := time.Now().Add(gatherTime - time.Second); l.Sent() < backlog && time.Now().Before(until); {
-		if _, err := l.Slice(ctx, time.Second/4); err != nil {
+		if _, err := l.Slice(ctx, time.Second/2); err != nil {
 			return nil, err
 		}
 	}

@@ -35,9 +35,10 @@ type Load struct {
 // have to arrive.
 const responseTimeout = 10 * time.Second
 
-// pauseAfterSlice is a pause after each slice, so that the work of a server after its last
-// response counts for that slice.
-const pauseAfterSlice = 20 * time.Millisecond
+// PauseAfterSlice is a pause after each slice, so that the work that a server does after its
+// last response counts for that slice. It must be longer than the intervals in which servers
+// store what they have recorded for each request.
+const PauseAfterSlice = 400 * time.Millisecond
 
 // Dial opens the connections. They stay open from slice to slice.
 func Dial(target Target, connections int) (*Load, error) {
@@ -95,8 +96,8 @@ func (s Slice) PerSecond() float64 { return float64(s.Requests) / s.Elapsed.Seco
 // CPUPerRequest returns the server's processor time per request.
 func (s Slice) CPUPerRequest() time.Duration { return s.CPU / time.Duration(s.Requests) }
 
-// Slice loads the server for the given time and then waits for the outstanding responses. It
-// returns an error if a response has another status than the target's.
+// Slice loads the server for the given time, then waits for the outstanding responses, and for
+// PauseAfterSlice. It returns an error if a response has another status than the target's.
 func (l *Load) Slice(ctx context.Context, length time.Duration) (Slice, error) {
 	if err := ctx.Err(); err != nil {
 		return Slice{}, err
@@ -124,7 +125,7 @@ func (l *Load) Slice(ctx context.Context, length time.Duration) (Slice, error) {
 			return Slice{}, fmt.Errorf("%s: %w", l.target.Name, cmp.Or(ctx.Err(), err))
 		}
 	}
-	time.Sleep(pauseAfterSlice)
+	time.Sleep(PauseAfterSlice)
 	after, err := l.target.CPU()
 	if err != nil {
 		return Slice{}, err

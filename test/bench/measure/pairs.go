@@ -16,15 +16,33 @@ func Compare(ctx context.Context, a *Load, others []*Load, pairs int, length tim
 	results := make([]Pairs, len(others))
 	for done := 0; done < pairs; done += 2 {
 		for i, b := range others {
-			var slices [4]Slice
-			for j, l := range []*Load{a, b, b, a} {
-				var err error
-				if slices[j], err = l.Slice(ctx, length); err != nil {
-					return nil, err
-				}
+			slices, err := Rotate(ctx, []*Load{a, b}, 2, length)
+			if err != nil {
+				return nil, err
 			}
-			results[i].A = append(results[i].A, slices[0], slices[3])
-			results[i].B = append(results[i].B, slices[1], slices[2])
+			results[i].A = append(results[i].A, slices[0]...)
+			results[i].B = append(results[i].B, slices[1]...)
+		}
+	}
+	return results, nil
+}
+
+// Rotate loads all servers in turn, in the order of the list and then in the reverse order, for a
+// number of passes that must be even. It returns the slices of each load, one for each pass, so
+// that a drift affects all equally, and any two loads make Pairs. A load that is in the list
+// twice makes a control.
+func Rotate(ctx context.Context, loads []*Load, passes int, length time.Duration) ([][]Slice, error) {
+	results := make([][]Slice, len(loads))
+	for pass := range passes {
+		for i := range loads {
+			if pass%2 == 1 {
+				i = len(loads) - 1 - i
+			}
+			s, err := loads[i].Slice(ctx, length)
+			if err != nil {
+				return nil, err
+			}
+			results[i] = append(results[i], s)
 		}
 	}
 	return results, nil
