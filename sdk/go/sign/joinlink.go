@@ -3,7 +3,6 @@ package sign
 import (
 	"bytes"
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -150,9 +149,8 @@ func isSigned(secrets []string, signed, signature string) (valid bool) {
 }
 
 func joinLinkSignature(secret, signed string) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(signed))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	sum := macOf(secret, nil, []byte(signed))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 func (c joinLinkClaims) isSingleUse() bool { return c.SingleUse || c.Role != RoleGuest }

@@ -2,7 +2,6 @@ package sign
 
 import (
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 )
 
@@ -26,9 +25,7 @@ func VerifyLegacy(key string, body []byte, signature string) bool {
 }
 
 func legacySum(key string, body []byte) (encoded [base64Size]byte) {
-	var sum [sha256.Size]byte
-	mac := hmac.New(sha256.New, []byte(key))
-	mac.Write(body)
-	base64.StdEncoding.Encode(encoded[:], mac.Sum(sum[:0]))
+	sum := macOf(key, nil, body)
+	base64.StdEncoding.Encode(encoded[:], sum[:])
 	return encoded
 }

@@ -1,10 +1,14 @@
 package sign_test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,6 +61,36 @@ func (p v5Parts) sign() string {
 
 func (p v5Parts) verify(signature string) bool {
 	return sign.VerifyV5(p.secret, p.method, p.target, p.timestamp, p.key, p.body, signature)
+}
+
+// TestLegacy_IsHMAC compares signatures with those of crypto/hmac, with keys that are shorter and longer than a block.
+// Several goroutines sign at the same time, because signing uses memory again.
+func TestLegacy_IsHMAC(t *testing.T) {
+	seed := newRand(t).Uint64()
+	var work sync.WaitGroup
+	defer work.Wait()
+	for n := range uint64(4) {
+		work.Go(func() {
+			r := rand.New(rand.NewPCG(seed, n))
+			draw := func() []byte {
+				text := make([]byte, r.IntN(3*sha256.BlockSize))
+				for i := range text {
+					text[i] = byte(r.Uint32())
+				}
+				return text
+			}
+			for range rounds {
+				key, body := draw(), draw()
+				mac := hmac.New(sha256.New, key)
+				mac.Write(body)
+				want := base64.StdEncoding.EncodeToString(mac.Sum(nil))
+				if got := sign.Legacy(string(key), body); got != want {
+					t.Errorf("signature of %x with the key %x: got %s, want %s", body, key, got, want)
+					return
+				}
+			}
+		})
+	}
 }
 
 // TestV5_DifferentPartsDifferentSignature checks that two requests that differ

@@ -75,12 +75,8 @@ func VerifyV5(secret, method, target, timestamp, idempotencyKey string, body []b
 	return equal && wellFormed && secret != "" && !hasLineFeed(method, target, timestamp, idempotencyKey)
 }
 
-func v5Sum(secret, method, target, timestamp, idempotencyKey string, body []byte) (sum [sha256.Size]byte) {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(v5Head(0, method, target, timestamp, idempotencyKey))
-	mac.Write(body)
-	mac.Sum(sum[:0])
-	return sum
+func v5Sum(secret, method, target, timestamp, idempotencyKey string, body []byte) [sha256.Size]byte {
+	return macOf(secret, v5Head(0, method, target, timestamp, idempotencyKey), body)
 }
 
 // decodeHex decodes a signature of 64 hexadecimal digits.

@@ -2,7 +2,6 @@ package sign
 
 import (
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"strings"
@@ -120,11 +119,8 @@ func webhookSum(secret string, head, body []byte) (encoded [base64Size]byte, err
 	if err != nil {
 		return encoded, err
 	}
-	var sum [sha256.Size]byte
-	mac := hmac.New(sha256.New, key)
-	mac.Write(head)
-	mac.Write(body)
-	base64.StdEncoding.Encode(encoded[:], mac.Sum(sum[:0]))
+	sum := macOf(key, head, body)
+	base64.StdEncoding.Encode(encoded[:], sum[:])
 	return encoded, nil
 }
 
