@@ -1,7 +1,6 @@
 package v5
 
 import (
-	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -22,8 +21,7 @@ type call struct {
 	keyring *key.Keyring // of the key that signed; set by authenticate
 	key     key.APIKey
 
-	ctx    context.Context
-	cancel context.CancelFunc
+	timeout timeout // of everything that the call waits for
 
 	buffer  *[]byte   // of the body; nil until setBody
 	headers [2]string // values of headers
@@ -39,23 +37,12 @@ func (c *call) setBody(appendTo func(b []byte) []byte) []byte {
 	return *c.buffer
 }
 
-// timeoutContext returns the context for everything that the call waits for. It
-// ends fault.UnavailableAfter after the first use.
-func (c *call) timeoutContext() context.Context {
-	if c.ctx == nil {
-		c.ctx, c.cancel = context.WithTimeout(c.request.Context(), fault.UnavailableAfter)
-	}
-	return c.ctx
-}
-
-// release frees the resources of timeoutContext and of the body, which was written.
+// release frees the resources of the timeout and of the body, which was written.
 func (c *call) release() {
 	if c.buffer != nil {
 		bodies.Put(c.buffer)
 	}
-	if c.cancel != nil {
-		c.cancel()
-	}
+	c.timeout.stop()
 }
 
 // authenticate checks the key, the timestamp and the signature of a call, and records who

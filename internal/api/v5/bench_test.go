@@ -30,7 +30,7 @@ func (n *discardWriter) FlushError() error           { return nil }
 
 // benchmarkCall measures one repeated call, including the log and the records that
 // are written in the background.
-func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) {
+func benchmarkCall(b *testing.B, name string, header func(*fixture) http.Header, status int) {
 	fix := setup(b, func(s *fixture) {
 		s.now = time.Now()
 		s.counter = counter.New(s.db, time.Now)
@@ -45,9 +45,9 @@ func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) 
 		options.Done = func(r *http.Request, info *httpx.RequestInfo) { record.Call(fix.recorder, version, r, info) }
 	}
 	handler := httpx.Middleware(api, options)
-	r, err := http.NewRequest(http.MethodGet, prefix+"keys", nil)
+	r, err := http.NewRequest(http.MethodGet, prefix+name, nil)
 	must(b, err)
-	r.RequestURI, r.RemoteAddr, r.Header = prefix+"keys", "127.0.0.1:4000", header(fix)
+	r.RequestURI, r.RemoteAddr, r.Header = prefix+name, "127.0.0.1:4000", header(fix)
 	out := &discardWriter{header: http.Header{}}
 	handler.ServeHTTP(out, r)
 	if out.status != status {
@@ -68,9 +68,14 @@ func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) 
 	<-done
 }
 
-// BenchmarkKeys measures a signed read, its count and its record.
-func BenchmarkKeys(b *testing.B) {
-	benchmarkCall(b, func(s *fixture) http.Header { return s.signedHeaders("GET", prefix+"keys", nil) }, http.StatusOK)
+// BenchmarkReads measures signed reads, their counts and their records.
+func BenchmarkReads(b *testing.B) {
+	for _, name := range []string{"keys", "limits", "usage"} {
+		b.Run(name, func(b *testing.B) {
+			benchmarkCall(b, name, func(s *fixture) http.Header { return s.signedHeaders("GET", prefix+name, nil) },
+				http.StatusOK)
+		})
+	}
 }
 
 // BenchmarkRefused compares rejected calls with known and unknown keys. Their
@@ -84,7 +89,7 @@ func BenchmarkRefused(b *testing.B) {
 			return signHeaders(seal.NewAPIKey(false), "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(s.now), nil)
 		},
 	} {
-		b.Run(name, func(b *testing.B) { benchmarkCall(b, header, http.StatusUnauthorized) })
+		b.Run(name, func(b *testing.B) { benchmarkCall(b, "keys", header, http.StatusUnauthorized) })
 	}
 }
 

@@ -53,11 +53,11 @@ func (s *Server) keyUsage(c *call, k key.APIKey) (int64, time.Time, error) {
 	if k.ID == c.key.ID && k.Slot == key.Current {
 		return 0, c.receivedAt, nil // last used by this call
 	}
-	n, last, err := s.counts.Count(c.timeoutContext(), k.ID, string(k.Slot))
+	n, last, err := s.counts.Count(&c.timeout, k.ID, string(k.Slot))
 	if err != nil || k.Slot == key.Current || !last.IsZero() {
 		return n, last, err
 	}
-	_, last, err = s.counts.Count(c.timeoutContext(), k.ID, string(key.Current))
+	_, last, err = s.counts.Count(&c.timeout, k.ID, string(key.Current))
 	return n, last, err
 }
 

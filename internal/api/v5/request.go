@@ -21,7 +21,7 @@ func (s *Server) getRequests(c *call) ([]byte, error) {
 		return json.Marshal(RequestsResponse{Data: Requests{Availability: AvailabilityUnavailable,
 			Items: []RequestItem{}}})
 	}
-	page, err := s.options.RequestLog.List(c.timeoutContext(), requestlog.Query{ProjectID: c.key.ProjectID,
+	page, err := s.options.RequestLog.List(&c.timeout, requestlog.Query{ProjectID: c.key.ProjectID,
 		API: version, After: requestlog.Cursor{Below: below}, Limit: limit})
 	if err != nil {
 		return nil, err

@@ -90,7 +90,8 @@ type Server struct {
 	now     func() time.Time
 	options Options
 
-	today atomic.Pointer[date] // of the last call
+	today  atomic.Pointer[date] // of the last call
+	limits limitsBodies
 }
 
 // The OpenAPI description of this version, as openapi.json and openapi.yaml return it.
@@ -166,7 +167,7 @@ type operation func(s *Server, c *call) ([]byte, error)
 
 // serveSigned handles a route that requires a signature.
 func (s *Server) serveSigned(w http.ResponseWriter, r *http.Request, op operation) {
-	c := call{request: r, receivedAt: s.now()}
+	c := call{request: r, receivedAt: s.now(), timeout: timeout{parent: r.Context()}}
 	defer c.release()
 	body, err := s.perform(w, &c, op)
 	if err != nil {
@@ -197,7 +198,7 @@ func (s *Server) perform(w http.ResponseWriter, c *call, op operation) ([]byte, 
 	}
 	if !known {
 		var err error
-		used, err = s.counts.AwaitCount(c.timeoutContext(), c.keyring.Organization.ID, today, used)
+		used, err = s.counts.AwaitCount(&c.timeout, c.keyring.Organization.ID, today, used)
 		known = err == nil
 	}
 	body, err := op(s, c)

@@ -8,7 +8,7 @@ import (
 
 // getUsage returns the usage of the organization, or of the test project, in the current month.
 func (s *Server) getUsage(c *call) ([]byte, error) {
-	u, err := s.usage.Usage(c.timeoutContext(), c.keyring.Organization, c.keyring.Project)
+	u, err := s.usage.Usage(&c.timeout, c.keyring.Organization, c.keyring.Project)
 	if err != nil {
 		return nil, err
 	}

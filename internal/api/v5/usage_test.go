@@ -262,4 +262,19 @@ func TestLimits_ByPlan(t *testing.T) {
 		BreakoutRooms: 0}}), b.options), func() {
 		check("a plan", "plan:gold", 5, 60, 0)
 	})
+	plan := &changingPlan{}
+	c.WithHandler(b.serve(t, plan, b.options), func() {
+		for n := range 2 * maxLimitsBodies {
+			plan.plan = usage.Plan{Name: "gold", MaxParticipants: n, RoomDuration: 60, BreakoutRooms: n / 2}
+			check("a changed plan", "plan:gold", n, 60, n/2)
+		}
+	})
 }
+
+// changingPlan is a provider of one plan, which changes.
+type changingPlan struct {
+	usage.NoProvider
+	plan usage.Plan
+}
+
+func (p *changingPlan) Plan(string) (usage.Plan, bool) { return p.plan, true }
