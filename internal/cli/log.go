@@ -41,6 +41,20 @@ func (h flushOnWarnHandler) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
+// HandleAttrs writes the record with this time, level, message and attributes. Package httpx writes the access log with
+// it.
+func (h flushOnWarnHandler) HandleAttrs(
+	ctx context.Context, at time.Time, level slog.Level, message string, attrs []slog.Attr,
+) error {
+	lines, ok := h.Handler.(lineHandler)
+	if !ok || level >= slog.LevelWarn {
+		r := slog.NewRecord(at, level, message, 0)
+		r.AddAttrs(attrs...)
+		return h.Handle(ctx, r)
+	}
+	return lines.HandleAttrs(ctx, at, level, message, attrs)
+}
+
 // WithAttrs returns a handler with more attributes that also flushes on warnings.
 func (h flushOnWarnHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return flushOnWarnHandler{h.Handler.WithAttrs(attrs), h.w}

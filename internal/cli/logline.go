@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -18,45 +19,86 @@ type lineHandler struct {
 
 // Handle writes a record.
 func (h lineHandler) Handle(ctx context.Context, r slog.Record) error {
-	line, ok := appendLine(make([]byte, 0, 512), r, h.json)
-	if !ok {
-		return h.Handler.Handle(ctx, r)
+	l := h.newLine(r.Time, r.Level, r.Message)
+	defer lines.Put(l)
+	r.Attrs(l.add)
+	if l.ok {
+		return h.write(l)
 	}
-	_, err := h.w.Write(line)
+	return h.Handler.Handle(ctx, r)
+}
+
+// HandleAttrs writes the record with this time, level, message and attributes. It is Handle for a caller that has no
+// slog.Record, which needs memory for its attributes. It does not keep attrs.
+func (h lineHandler) HandleAttrs(
+	ctx context.Context, at time.Time, level slog.Level, message string, attrs []slog.Attr,
+) error {
+	l := h.newLine(at, level, message)
+	defer lines.Put(l)
+	for _, a := range attrs {
+		if !l.add(a) {
+			break
+		}
+	}
+	if l.ok {
+		return h.write(l)
+	}
+	r := slog.NewRecord(at, level, message, 0)
+	r.AddAttrs(attrs...)
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h lineHandler) write(l *line) error {
+	if l.json {
+		l.text = append(l.text, '}')
+	}
+	l.text = append(l.text, '\n')
+	_, err := h.w.Write(l.text)
 	return err
 }
 
-// appendLine appends a record as a line. It reports false if it does not know the form that package slog gives it.
-func appendLine(b []byte, r slog.Record, json bool) (line []byte, ok bool) {
-	if r.Time.IsZero() || !isPlain(r.Message) {
-		return b, false
+// line is a line of the log.
+type line struct {
+	text []byte
+	json bool
+	ok   bool // the form that package slog gives the line is known
+}
+
+// lines are lines that were written, for the next ones.
+var lines = sync.Pool{New: func() any { return &line{text: make([]byte, 0, 512)} }}
+
+func (h lineHandler) newLine(at time.Time, level slog.Level, message string) *line {
+	l := lines.Get().(*line)
+	l.json, l.ok = h.json, !at.IsZero() && isPlain(message)
+	if !l.ok {
+		return l
 	}
-	if json {
-		b = r.Time.AppendFormat(append(b, `{"time":"`...), time.RFC3339Nano)
-		b = append(append(append(b, `","level":"`...), r.Level.String()...), `","msg":"`...)
-		b = append(append(b, r.Message...), '"')
+	b := l.text[:0]
+	if h.json {
+		b = at.AppendFormat(append(b, `{"time":"`...), time.RFC3339Nano)
+		b = append(append(append(b, `","level":"`...), level.String()...), `","msg":"`...)
+		b = append(append(b, message...), '"')
 	} else {
-		b = appendMillis(append(b, "time="...), r.Time)
-		b = append(append(append(b, " level="...), r.Level.String()...), " msg="...)
-		b = append(b, r.Message...)
+		b = appendMillis(append(b, "time="...), at)
+		b = append(append(append(b, " level="...), level.String()...), " msg="...)
+		b = append(b, message...)
 	}
-	ok = true
-	r.Attrs(func(a slog.Attr) bool {
-		if ok = isPlain(a.Key); !ok {
-			return false
-		}
-		if json {
-			b = append(append(append(b, `,"`...), a.Key...), `":`...)
-		} else {
-			b = append(append(append(b, ' '), a.Key...), '=')
-		}
-		b, ok = appendPlainValue(b, a.Value, json)
-		return ok
-	})
-	if json {
-		b = append(b, '}')
+	l.text = b
+	return l
+}
+
+// add appends an attribute, and reports whether the line is still ok.
+func (l *line) add(a slog.Attr) bool {
+	if l.ok = l.ok && isPlain(a.Key); !l.ok {
+		return false
 	}
-	return append(b, '\n'), ok
+	if l.json {
+		l.text = append(append(append(l.text, `,"`...), a.Key...), `":`...)
+	} else {
+		l.text = append(append(append(l.text, ' '), a.Key...), '=')
+	}
+	l.text, l.ok = appendPlainValue(l.text, a.Value, l.json)
+	return l.ok
 }
 
 // appendPlainValue appends a number, or a text that isPlain.

@@ -56,24 +56,34 @@ func compareWithSlog(t interface {
 	Fatalf(format string, args ...any)
 }, format string, record slog.Record, inGroup bool) {
 	t.Helper()
-	var got, want bytes.Buffer
-	w := &logWriter{out: &got}
+	var got, direct, want bytes.Buffer
+	w, directWriter := &logWriter{out: &got}, &logWriter{out: &direct}
 	h := newLogger(config.Config{LogFormat: format}, w).Handler()
+	d := newLogger(config.Config{LogFormat: format}, directWriter).Handler()
 	var standard slog.Handler = slog.NewTextHandler(&want, nil)
 	if format == config.LogFormatJSON {
 		standard = slog.NewJSONHandler(&want, nil)
 	}
 	if inGroup {
 		more := []slog.Attr{slog.Int("more", 1)}
-		h, standard = h.WithAttrs(more).WithGroup("g"), standard.WithAttrs(more).WithGroup("g")
+		h, d = h.WithAttrs(more).WithGroup("g"), d.WithAttrs(more).WithGroup("g")
+		standard = standard.WithAttrs(more).WithGroup("g")
 	}
+	var attrs []slog.Attr
+	record.Attrs(func(a slog.Attr) bool {
+		attrs = append(attrs, a)
+		return true
+	})
 	ctx := context.Background()
-	if err := errors.Join(h.Handle(ctx, record), standard.Handle(ctx, record)); err != nil {
+	err := errors.Join(h.Handle(ctx, record), standard.Handle(ctx, record),
+		d.(flushOnWarnHandler).HandleAttrs(ctx, record.Time, record.Level, record.Message, attrs))
+	if err != nil {
 		t.Fatalf("write %s: %v", format, err)
 	}
 	w.flush()
-	if got.String() != want.String() {
-		t.Fatalf("%s: got\n%swant\n%s", format, got.String(), want.String())
+	directWriter.flush()
+	if got.String() != want.String() || direct.String() != want.String() {
+		t.Fatalf("%s: got\n%sand from the attributes\n%swant\n%s", format, got.String(), direct.String(), want.String())
 	}
 }
 
@@ -91,12 +101,24 @@ func TestLogger_Numbers(t *testing.T) {
 }
 
 func BenchmarkLogger(b *testing.B) {
-	log := newLogger(config.Config{}, &logWriter{out: io.Discard})
-	b.ReportAllocs()
-	for b.Loop() {
-		log.LogAttrs(b.Context(), slog.LevelInfo, "request", slog.String("request_id", "req_01hq3v5kx8m2n4p6r8t0"),
-			slog.String("method", "GET"), slog.String("path", "/api/v5/keys"), slog.Int("status", 200),
-			slog.Int64("bytes", 312), slog.Float64("duration_ms", 0.083), slog.String("client", "192.0.2.1"),
-			slog.String("project_id", "019ac3f0-7d2e-7c55-9a44-0a4b8f1f2f10"), slog.String("key", "current"))
-	}
+	h := newLogger(config.Config{}, &logWriter{out: io.Discard}).Handler().(flushOnWarnHandler)
+	at := time.Unix(1_800_000_000, 0)
+	attrs := []slog.Attr{slog.String("request_id", "req_01hq3v5kx8m2n4p6r8t0"), slog.String("method", "GET"),
+		slog.String("path", "/api/v5/keys"), slog.Int("status", 200), slog.Int64("bytes", 312),
+		slog.Float64("duration_ms", 0.083), slog.String("client", "192.0.2.1"),
+		slog.String("project_id", "019ac3f0-7d2e-7c55-9a44-0a4b8f1f2f10"), slog.String("key", "current")}
+	b.Run("record", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			record := slog.NewRecord(at, slog.LevelInfo, "request", 0)
+			record.AddAttrs(attrs...)
+			_ = h.Handle(b.Context(), record)
+		}
+	})
+	b.Run("attributes", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_ = h.HandleAttrs(b.Context(), at, slog.LevelInfo, "request", attrs)
+		}
+	})
 }

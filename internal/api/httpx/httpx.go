@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"parley/internal/fault"
@@ -189,33 +190,7 @@ func Middleware(next http.Handler, options Options) http.Handler {
 				suppressed, logged = options.LimitLog(r, info)
 			}
 			if logged {
-				// The record goes to the handler directly because the logger would look up
-				// its caller on the stack.
-				line := slog.NewRecord(end, level, "request", 0)
-				path := r.URL.Path[:min(len(r.URL.Path), maxPathBytes)]
-				if options.LogPath != nil {
-					path = options.LogPath(path)
-				}
-				attrs := append(make([]slog.Attr, 0, 16), slog.String("request_id", info.ID),
-					slog.String("method", r.Method[:min(len(r.Method), maxLoggedMethod)]), slog.String("path", path),
-					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
-					slog.Float64("duration_ms", float64(info.Duration.Microseconds())/1000),
-					slog.String("client", info.ClientText()))
-				if info.Caller.ProjectID != "" {
-					attrs = append(attrs, slog.String("project_id", info.Caller.ProjectID))
-				}
-				if info.Caller.KeySlot != "" {
-					attrs = append(attrs, slog.String("key", info.Caller.KeySlot))
-				}
-				if info.Cause != "" {
-					attrs = append(attrs, slog.String("cause", info.Cause))
-				}
-				attrs = append(attrs, info.LogAttrs...)
-				if suppressed > 0 {
-					attrs = append(attrs, slog.Int("suppressed", suppressed))
-				}
-				line.AddAttrs(attrs...)
-				_ = log.Handler().Handle(r.Context(), line)
+				writeLog(log.Handler(), r, rec, options.LogPath, end, level, suppressed)
 			}
 		}()
 		if len(r.URL.Path) > maxPathBytes {
@@ -231,6 +206,57 @@ func Middleware(next http.Handler, options Options) http.Handler {
 		}
 		next.ServeHTTP(rec, r)
 	})
+}
+
+// attrHandler is a slog.Handler that writes the record with a time, a level, a message and attributes without memory
+// for a slog.Record.
+type attrHandler interface {
+	HandleAttrs(ctx context.Context, at time.Time, level slog.Level, message string, attrs []slog.Attr) error
+}
+
+// logAttrs are attributes of lines that were written, for the next ones.
+var logAttrs = sync.Pool{New: func() any { return new(make([]slog.Attr, 0, 16)) }}
+
+// writeLog writes the line of the access log for a request that ended at a time.
+func writeLog(
+	h slog.Handler, r *http.Request, rec *statusRecorder, logPath func(string) string, end time.Time, level slog.Level,
+	suppressed int,
+) {
+	info := &rec.info
+	path := r.URL.Path[:min(len(r.URL.Path), maxPathBytes)]
+	if logPath != nil && path != info.Route { // a route is a text of the program
+		path = logPath(path)
+	}
+	pooled := logAttrs.Get().(*[]slog.Attr)
+	attrs := append((*pooled)[:0], slog.String("request_id", info.ID),
+		slog.String("method", r.Method[:min(len(r.Method), maxLoggedMethod)]), slog.String("path", path),
+		slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
+		slog.Float64("duration_ms", float64(info.Duration.Microseconds())/1000),
+		slog.String("client", info.ClientText()))
+	if info.Caller.ProjectID != "" {
+		attrs = append(attrs, slog.String("project_id", info.Caller.ProjectID))
+	}
+	if info.Caller.KeySlot != "" {
+		attrs = append(attrs, slog.String("key", info.Caller.KeySlot))
+	}
+	if info.Cause != "" {
+		attrs = append(attrs, slog.String("cause", info.Cause))
+	}
+	attrs = append(attrs, info.LogAttrs...)
+	if suppressed > 0 {
+		attrs = append(attrs, slog.Int("suppressed", suppressed))
+	}
+	// The line goes to the handler directly because the logger would look up its caller on the stack.
+	if direct, ok := h.(attrHandler); ok {
+		_ = direct.HandleAttrs(r.Context(), end, level, "request", attrs)
+	} else {
+		line := slog.NewRecord(end, level, "request", 0)
+		line.AddAttrs(attrs...)
+		_ = h.Handle(r.Context(), line)
+	}
+	clear(attrs) // release the texts
+	*pooled = attrs[:0]
+	logAttrs.Put(pooled)
 }
 
 const (
