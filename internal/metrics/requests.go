@@ -13,13 +13,33 @@ import (
 
 // Requests count and time HTTP requests.
 type Requests struct {
-	byPart   *prometheus.CounterVec
-	duration *prometheus.HistogramVec
+	byPart   resolver[string, prometheus.Counter]
+	duration resolver[series, prometheus.Observer]
+}
 
-	// resolved are the series that have been used. The map is replaced and never changed, so
-	// that a request finds its series without a lock.
-	resolved atomic.Pointer[map[series]prometheus.Observer]
+// resolver keeps the series of a metric that have been used. The map is replaced and never
+// changed, so that a request finds its series without a lock.
+type resolver[K comparable, S any] struct {
+	resolve  func(K) S // looks a series up by its labels
+	resolved atomic.Pointer[map[K]S]
 	mu       sync.Mutex // of a replacement
+}
+
+func (r *resolver[K, S]) get(key K) S {
+	if known := r.resolved.Load(); known != nil {
+		if s, ok := (*known)[key]; ok {
+			return s
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := map[K]S{}
+	if known := r.resolved.Load(); known != nil {
+		maps.Copy(next, *known)
+	}
+	next[key] = r.resolve(key)
+	r.resolved.Store(&next)
+	return next[key]
 }
 
 // series identifies a series of the histogram.
@@ -29,22 +49,24 @@ type series struct {
 }
 
 func newRequests(registry prometheus.Registerer) *Requests {
-	r := &Requests{
-		byPart: promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
-			Name: "parley_http_requests_total", Help: "HTTP requests by the part of the service that answered them.",
-		}, []string{"part"}),
-		duration: promauto.With(registry).NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "parley_http_request_duration_seconds",
-			Help:    "Time until the response was written, by method, route and class of the status.",
-			Buckets: secondsBuckets(0.001, 10),
-		}, []string{"method", "route", "status"}),
+	byPart := promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
+		Name: "parley_http_requests_total", Help: "HTTP requests by the part of the service that answered them.",
+	}, []string{"part"})
+	duration := promauto.With(registry).NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "parley_http_request_duration_seconds",
+		Help:    "Time until the response was written, by method, route and class of the status.",
+		Buckets: secondsBuckets(0.001, 10),
+	}, []string{"method", "route", "status"})
+	r := &Requests{}
+	r.byPart.resolve = func(part string) prometheus.Counter { return byPart.WithLabelValues(part) }
+	r.duration.resolve = func(s series) prometheus.Observer {
+		return duration.WithLabelValues(s.method, s.route, statusClass(s.class))
 	}
-	r.resolved.Store(&map[series]prometheus.Observer{})
 	return r
 }
 
 // Begin counts a request before a part of the service answers it.
-func (r *Requests) Begin(part string) { r.byPart.WithLabelValues(part).Inc() }
+func (r *Requests) Begin(part string) { r.byPart.get(part).Inc() }
 
 // Observe records a request whose response was written. route is the pattern of its path, or
 // another value of a closed set. A connection that became a WebSocket is not recorded, because
@@ -53,22 +75,7 @@ func (r *Requests) Observe(method, route string, status int, took time.Duration)
 	if status == http.StatusSwitchingProtocols {
 		return
 	}
-	key := series{knownMethod(method), route, status / 100}
-	observer, ok := (*r.resolved.Load())[key]
-	if !ok {
-		observer = r.resolve(key)
-	}
-	observer.Observe(took.Seconds())
-}
-
-func (r *Requests) resolve(key series) prometheus.Observer {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	observer := r.duration.WithLabelValues(key.method, key.route, statusClass(key.class))
-	next := maps.Clone(*r.resolved.Load())
-	next[key] = observer
-	r.resolved.Store(&next)
-	return observer
+	r.duration.get(series{knownMethod(method), route, status / 100}).Observe(took.Seconds())
 }
 
 // knownMethod returns a constant, because a method in a request may be any word and is a part
