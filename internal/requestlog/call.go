@@ -63,7 +63,7 @@ type Call struct {
 }
 
 // RouteOrPath returns the path of the call with the names of its parameters.
-func (c Call) RouteOrPath() string {
+func (c *Call) RouteOrPath() string {
 	if c.Route == "" {
 		return c.Path
 	}
@@ -72,7 +72,7 @@ func (c Call) RouteOrPath() string {
 
 // hasRejectedSignature reports whether the credential or the signature of the call was wrong. The
 // status does not tell, because it is 429 beyond the limit of failures.
-func (c Call) hasRejectedSignature() bool {
+func (c *Call) hasRejectedSignature() bool {
 	switch c.Cause {
 	case CauseUnknownKey, CauseUnknownProject, CauseRetiredKey, CauseStaleTimestamp, CauseBadSignature:
 		return true

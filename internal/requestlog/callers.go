@@ -44,7 +44,7 @@ type callerKey struct{ projectID, slot string }
 type client struct{ address, userAgent string }
 
 // add records the caller of a call whose signature was valid.
-func (r *callerRecorder) add(c Call) {
+func (r *callerRecorder) add(c *Call) {
 	if c.ProjectID == "" || c.hasRejectedSignature() || !slices.Contains(credentialSlots, c.KeySlot) {
 		return
 	}

@@ -96,14 +96,14 @@ func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 func (r *Recorder) Record(c Call, explain Explain) {
 	ended := c.ReceivedAt.Add(time.Duration(c.Micros) * time.Microsecond)
 	r.totals.add(c.API, c.ProjectID, c.Status < minRejected, ended)
-	r.callers.add(c)
-	r.enqueue(c, explain)
+	r.callers.add(&c)
+	r.enqueue(&c, explain)
 }
 
-func (r *Recorder) enqueue(c Call, explain Explain) {
+func (r *Recorder) enqueue(c *Call, explain Explain) {
 	if explain != nil {
 		select {
-		case r.unexplained <- unexplainedCall{c, explain}:
+		case r.unexplained <- unexplainedCall{*c, explain}:
 			return
 		default:
 		}
@@ -111,7 +111,7 @@ func (r *Recorder) enqueue(c Call, explain Explain) {
 	r.mu.Lock()
 	full := len(r.pending) >= maxPending
 	if !full {
-		r.pending = append(r.pending, NumberedCall{Call: c})
+		r.pending = append(r.pending, NumberedCall{Call: *c})
 	}
 	r.mu.Unlock()
 	if full {
@@ -180,7 +180,7 @@ func (r *Recorder) explain(u unexplainedCall) {
 	if cause == CauseRetiredKey {
 		u.call.KeySlot = SlotRetired
 	}
-	r.enqueue(u.call, nil)
+	r.enqueue(&u.call, nil)
 }
 
 // runExplainer finds the hints of rejected calls, and counts those without a project, until

@@ -23,10 +23,10 @@ type CallTotal struct {
 	Rejected  int64
 }
 
-// totalCounter counts calls by project, and all calls together.
+// totalCounter counts calls by project.
 type totalCounter struct {
 	mu       sync.Mutex
-	unstored map[totalKey]*CallTotal
+	unstored map[totalKey]*CallTotal // an empty project is that of the calls that named none
 }
 
 type totalKey struct {
@@ -43,13 +43,6 @@ func (t *totalCounter) add(api, projectID string, accepted bool, ended time.Time
 	at := ended.Truncate(totalPeriod)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.addOne("", at, accepted)
-	if projectID != "" {
-		t.addOne(projectID, at, accepted)
-	}
-}
-
-func (t *totalCounter) addOne(projectID string, at time.Time, accepted bool) {
 	k := totalKey{projectID, at.Unix()}
 	total := t.unstored[k]
 	if total == nil {
@@ -75,11 +68,7 @@ func (t *totalCounter) flush(ctx context.Context, store Store, now time.Time) er
 	if len(taken) == 0 {
 		return nil
 	}
-	totals := make([]CallTotal, 0, len(taken))
-	for _, total := range taken {
-		totals = append(totals, *total)
-	}
-	err := store.AddCallTotals(ctx, totals)
+	err := store.AddCallTotals(ctx, withSums(taken))
 	if err == nil {
 		return nil
 	}
@@ -99,6 +88,28 @@ func (t *totalCounter) flush(ctx context.Context, store Store, now time.Time) er
 	}
 	t.unstored = taken
 	return err
+}
+
+// withSums returns the totals of each project, and those of all calls together.
+func withSums(counted map[totalKey]*CallTotal) []CallTotal {
+	sums := map[int64]*CallTotal{}
+	totals := make([]CallTotal, 0, len(counted)+1)
+	for k, total := range counted {
+		sum := sums[k.at]
+		if sum == nil {
+			sum = &CallTotal{At: total.At}
+			sums[k.at] = sum
+		}
+		sum.Accepted += total.Accepted
+		sum.Rejected += total.Rejected
+		if k.projectID != "" {
+			totals = append(totals, *total)
+		}
+	}
+	for _, sum := range sums {
+		totals = append(totals, *sum)
+	}
+	return totals
 }
 
 // Totals returns the calls of versions 3, 4 and 5 of a project, or all of them for an empty ID,
