@@ -332,7 +332,8 @@ func checkKeptPlans(t *testing.T, raw *sql.DB, db *store.DB, p project.Project, 
 		}
 	}
 	end := storetest.Room("").CreatedAt
-	for _, of := range []usage.Scope{{OrganizationID: p.OrganizationID}, {OrganizationID: p.OrganizationID, ProjectID: p.ID}} {
+	for _, projectID := range []string{"", p.ID} {
+		of := usage.Scope{OrganizationID: p.OrganizationID, ProjectID: projectID}
 		_, err := db.UsageDays(ctx, of, end.AddDate(0, -1, 0), end)
 		_, hoursErr := db.UsageHours(ctx, of, end.AddDate(0, 0, -1), end)
 		_, latestErr := db.LatestUsageHour(ctx, of, end)
