@@ -236,8 +236,8 @@ func (s *updateStmt[T]) values(row *T) []any {
 func unindexed(column string) string { return column + ` || ''` }
 
 // anyValue returns an expression for a parameter of a type, which hides the value from PostgreSQL when it plans. A plan
-// for this value then looks no cheaper than one for any value, which it keeps. Otherwise it may plan again for each call,
-// which takes longer than a short statement.
+// for this value then looks no cheaper than one for any value, which it keeps. Otherwise it may plan again for each
+// call, which takes longer than a short statement.
 func anyValue(param, sqlType string) string { return `(SELECT CAST(` + param + ` AS ` + sqlType + `))` }
 
 // page returns the conditions and the order of a page of the rows whose columns have the
