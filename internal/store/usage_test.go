@@ -16,10 +16,15 @@ import (
 	"parley/internal/usage"
 )
 
-// countingLedger counts the intervals that are read.
+// countingLedger counts the intervals that are read, and the reads of moves.
 type countingLedger struct {
 	*store.DB
-	hours, days *int
+	hours, days, moveReads *int
+}
+
+func (l countingLedger) UsageMoves(ctx context.Context, s usage.Scope, from, to time.Time) ([]usage.Move, error) {
+	*l.moveReads++
+	return l.DB.UsageMoves(ctx, s, from, to)
 }
 
 func (l countingLedger) UsageHours(ctx context.Context, s usage.Scope, from, to time.Time) ([]usage.Interval, error) {
@@ -36,7 +41,7 @@ func (l countingLedger) UsageDays(ctx context.Context, s usage.Scope, from, to t
 
 // The usage of a month reads a row for each day and for each hour of the current day. A day
 // with a late report is read from its hours until it is folded again, and so are all days
-// after a rollup by an earlier release.
+// after a rollup by an earlier release. The moves of many late hours are read once for each day.
 func TestUsage_ReadsDays(t *testing.T) {
 	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
 		db := d.Open(t)
@@ -53,11 +58,11 @@ func TestUsage_ReadsDays(t *testing.T) {
 			}
 			endAttendance(t, db, a, time.Minute)
 		}
-		var hours, days int
-		service := usage.NewService(countingLedger{db, &hours, &days}, usage.NoProvider{}, func() time.Time { return now })
+		var hours, days, moveReads int
+		service := usage.NewService(countingLedger{db, &hours, &days, &moveReads}, usage.NoProvider{}, func() time.Time { return now })
 		check := func(when string, wantDays, wantHours int, wantTime time.Duration) {
 			t.Helper()
-			hours, days = 0, 0
+			hours, days, moveReads = 0, 0, 0
 			got, err := service.Totals(t.Context(), usage.Scope{OrganizationID: p.OrganizationID}, start, now)
 			want := usage.Totals{VideoMillis: wantTime.Milliseconds(), RoomsCreated: 743, Sessions: 743, Peak: 2}
 			if err != nil || got != want {
@@ -82,6 +87,23 @@ func TestUsage_ReadsDays(t *testing.T) {
 		rollUp()
 		check("after the next rollup", 30, 23, 90*time.Minute+742*time.Minute)
 
+		rebuilt := usage.Rebuilt{OrganizationID: p.OrganizationID, From: start, To: start.AddDate(0, 0, 9)}
+		err := db.MarkUsageLate(t.Context(), rebuilt, now, func(context.Context) (late []time.Time, err error) {
+			for hour := 1; hour < 10*24; hour += 2 {
+				late = append(late, start.Add(time.Duration(hour)*time.Hour))
+			}
+			return late, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("with 120 late hours", 20, 10*24+23, 90*time.Minute+742*time.Minute)
+		if most := 10 + 1; moveReads > most {
+			t.Errorf("with 120 late hours: got %d reads of moves, want at most %d", moveReads, most)
+		}
+		rollUp()
+		check("after they are rolled up again", 30, 23, 90*time.Minute+742*time.Minute)
+
 		// An earlier release does not know the days. Here it rolls up an hour again.
 		for _, q := range []string{
 			fmt.Sprintf(`UPDATE usage_hours SET video_millis = video_millis + 60000 WHERE hour = %d`, last.JoinedAt.UnixMilli()),
@@ -92,7 +114,7 @@ func TestUsage_ReadsDays(t *testing.T) {
 			}
 		}
 		check("after a rollup by an earlier release", 0, 743, 91*time.Minute+742*time.Minute)
-		service = usage.NewService(countingLedger{db, &hours, &days}, usage.NoProvider{}, func() time.Time { return now })
+		service = usage.NewService(countingLedger{db, &hours, &days, &moveReads}, usage.NoProvider{}, func() time.Time { return now })
 		rollUp()
 		check("after a restart", 30, 23, 91*time.Minute+742*time.Minute)
 	})

@@ -75,23 +75,50 @@ func readHistory(ctx context.Context, l Ledger, progress Progress, s Scope, boun
 		return history{}, err
 	}
 	stored = slices.DeleteFunc(stored, func(i Interval) bool { return byMoves[i.Start] })
-	addPart := func(intervals []Interval, from, to time.Time) error {
-		moves, err := l.UsageMoves(ctx, s, from, to)
-		moves = slices.DeleteFunc(moves, func(m Move) bool { return m.Test })
+	addPart := func(intervals []Interval, moves []Move) {
 		h.parts = append(h.parts, historyPart{intervals, moves})
-		return err
 	}
-	for _, hour := range sortedTimes(byMoves) {
-		if !hour.Before(rolledUp) {
-			continue // it is in the last part
-		}
-		n, _ := slices.BinarySearchFunc(stored, hour, func(i Interval, hour time.Time) int { return i.Start.Compare(hour) })
-		if err := addPart(stored[:n], hour, hour.Add(time.Hour)); err != nil {
+	hours := slices.DeleteFunc(sortedTimes(byMoves), func(hour time.Time) bool {
+		return !hour.Before(rolledUp) // it is in the last part
+	})
+	for len(hours) > 0 {
+		if err := ctx.Err(); err != nil { // SQLite would read on
 			return history{}, err
 		}
-		stored = stored[n:]
+		n := hoursOfDay(hours)
+		moves, err := readMoves(ctx, l, s, hours[0], hours[n-1].Add(time.Hour))
+		if err != nil {
+			return history{}, err
+		}
+		for _, hour := range hours[:n] {
+			before, _ := slices.BinarySearchFunc(stored, hour, compareStart)
+			first, _ := slices.BinarySearchFunc(moves, hour, compareMove)
+			next, _ := slices.BinarySearchFunc(moves, hour.Add(time.Hour), compareMove)
+			addPart(stored[:before], moves[first:next])
+			stored = stored[before:]
+		}
+		hours = hours[n:]
 	}
-	return h, addPart(stored, rolledUp, end)
+	moves, err := readMoves(ctx, l, s, rolledUp, end)
+	addPart(stored, moves)
+	return h, err
+}
+
+// hoursOfDay returns how many of some hours, which are in order, are of the same day as the first one.
+func hoursOfDay(hours []time.Time) int {
+	next := midnight(hours[0]).Add(DayLength)
+	n, _ := slices.BinarySearchFunc(hours, next, time.Time.Compare)
+	return n
+}
+
+func compareStart(i Interval, at time.Time) int { return i.Start.Compare(at) }
+
+func compareMove(m Move, at time.Time) int { return m.At.Compare(at) }
+
+// readMoves returns the moves of a scope, without those of test projects, in order of time.
+func readMoves(ctx context.Context, l Ledger, s Scope, from, to time.Time) ([]Move, error) {
+	moves, err := l.UsageMoves(ctx, s, from, to)
+	return slices.DeleteFunc(moves, func(m Move) bool { return m.Test }), err
 }
 
 // totals returns the totals of consecutive periods. The bounds are those of readHistory, but the last one may be

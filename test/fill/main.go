@@ -11,6 +11,7 @@ import (
 
 	"parley/internal/store"
 	"parley/internal/store/filltest"
+	"parley/internal/usage"
 )
 
 func main() {
@@ -31,12 +32,21 @@ func fill(ctx context.Context, dataDir, projectID string, meetings, days int) er
 		return err
 	}
 	defer func() { _ = s.Close() }()
+	// The hours of the past are rolled up already, without these meetings. Each meeting would report that it is late.
+	err = s.Write(ctx, func(ctx context.Context) error { return s.Exec(ctx, `DELETE FROM usage_progress`) })
+	if err != nil {
+		return err
+	}
 	end := time.Now().AddDate(0, 0, -1)
-	return filltest.Meetings(ctx, s, filltest.Past{
+	err = filltest.Meetings(ctx, s, filltest.Past{
 		ProjectID: projectID,
 		Meetings:  meetings,
 		Start:     end.AddDate(0, 0, -days),
 		End:       end,
 		Seed:      1,
 	})
+	if err != nil {
+		return err
+	}
+	return usage.NewService(s, usage.NoProvider{}, time.Now).RollUp(ctx)
 }
