@@ -81,7 +81,7 @@ func (r *Recorder) List(ctx context.Context, q Query) (Page, error) {
 	full := func() Page { return Page{Calls: calls[:q.Limit], Next: next(calls[q.Limit-1].N)} }
 	add := func(b StoredBlock) error {
 		stored.LastBelow = b.Last
-		blocks = append(blocks, b)
+		blocks = append(blocks, StoredBlock{First: b.First, Last: b.Last}) // without the text that its calls are in
 		if len(calls) > q.Limit && b.Last < calls[q.Limit].N {
 			return errPageFull // this block and all further ones are earlier
 		}
