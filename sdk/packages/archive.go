@@ -41,12 +41,13 @@ func readTree(dir, prefix string) ([]file, error) {
 // do not depend on the time of the build.
 var zipEpoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// zipped returns a zip archive of the files in their order.
+// zipped returns a zip archive of the files in their order. They are not compressed, so that the bytes do not depend on
+// the version of Go either.
 func zipped(files []file) ([]byte, error) {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
 	for _, f := range files {
-		header := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: zipEpoch}
+		header := &zip.FileHeader{Name: f.name, Method: zip.Store, Modified: zipEpoch}
 		header.SetMode(0o644)
 		w, err := archive.CreateHeader(header)
 		if err != nil {

@@ -35,7 +35,7 @@ var mentions = []struct{ path, text string }{
 	{"docs/api/quickstart.md", "/parley_sdk-%s-py3-none-any.whl"},
 }
 
-// readSources returns the files from which the packages are made, without tests and tools.
+// readSources returns the files from which the packages are made, and the program that makes them. It leaves out tests.
 func readSources(dir string) ([]file, error) {
 	all, err := goSources(filepath.Join(dir, "go"))
 	if err != nil {
@@ -50,7 +50,7 @@ func readSources(dir string) ([]file, error) {
 	}{
 		{"php", []string{"composer.json"}},
 		{"python", []string{"pyproject.toml"}},
-		{"typescript", []string{"package.json", "tsconfig.json"}},
+		{"typescript", []string{"package.json", "package-lock.json", "tsconfig.json"}}, // the lock names the compiler
 	} {
 		for _, name := range append([]string{"LICENSE", "README.md"}, sdk.metadata...) {
 			content, err := os.ReadFile(filepath.Join(dir, sdk.name, name))
@@ -64,6 +64,15 @@ func readSources(dir string) ([]file, error) {
 			return nil, err
 		}
 		all = append(all, tree...)
+	}
+	program, err := readTree(filepath.Join(dir, "packages"), "packages/")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range program {
+		if strings.HasSuffix(f.name, ".go") && !strings.HasSuffix(f.name, "_test.go") {
+			all = append(all, f)
+		}
 	}
 	return all, nil
 }

@@ -30,7 +30,7 @@ func TestVersion_OfTheseSources(t *testing.T) {
 // TestVersion_Bump changes the sources of one SDK in a copy, and raises the version.
 func TestVersion_Bump(t *testing.T) {
 	for _, changed := range []string{"go/client.go", "typescript/src/client.ts", "python/src/parley/errors.py",
-		"php/src/Client.php", "php/README.md"} {
+		"php/src/Client.php", "php/README.md", "packages/wheel.go"} {
 		t.Run(changed, func(t *testing.T) {
 			root := copySources(t)
 			dir := filepath.Join(root, "sdk")
