@@ -50,8 +50,9 @@ func writeTarball(dir, out, version string) error {
 	return write(filepath.Join(out, name), content)
 }
 
-// withFixedModes returns a tar archive for npm in which all files have the same mode. npm takes the modes from the files,
-// and so from the umask of whoever builds. It is not compressed, so that its bytes do not depend on the version of Go.
+// withFixedModes returns a tar archive for npm in which all files have the same mode. npm takes the modes from the
+// files, and so from the umask of whoever builds. It is not compressed, so that its bytes do not depend on the version
+// of Go.
 func withFixedModes(archive []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
