@@ -120,7 +120,7 @@ createServer((request, response) => {
   const send = (status, text, type = 'text/html', more = {}) =>
     response.writeHead(status, { ...headers, 'Content-Type': `${type}; charset=utf-8`, ...more }).end(text);
   respond(request, send).catch((error) => {
-    if (error instanceof InvalidRequestError && error.status === 400) { // it says, for example, which character a name must not contain
+    if (error instanceof InvalidRequestError && error.status === 400) { // it says what a name must not contain
       return send(400, page('Please check your name', `<p>${escapeHtml(error.message)}.</p>`));
     }
     console.error(error); // errors of the SDK contain no secrets

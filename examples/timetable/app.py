@@ -52,8 +52,7 @@ def next_start(weekday, hour):
 def create_room(start, subject):
     """Return the ID of the room of a lesson, which exists already if this program ran before."""
     own_id = f"timetable {start:%Y-%m-%d %H:%M} {subject}"
-    # A room cannot start in the past, and the clock of the server may be ahead.
-    soon = datetime.now().astimezone() + timedelta(minutes=1)
+    soon = datetime.now().astimezone() + timedelta(minutes=1)  # not in the past, also by the clock of the server
     try:
         return client.create_scheduled_video_room_v3(  # version 3 takes a time with any offset
             start_at=max(start, soon).isoformat(),
