@@ -209,10 +209,8 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, failure := range a.engine.UnopenedPorts() {
-		for _, f := range doctor.PortFindings(a.cfg, failure) {
-			a.missing = append(a.missing, f.Text+"\nChange: "+f.Change)
-		}
+	for _, f := range doctor.MediaPortFindings(a.cfg, a.engine.UnopenedPorts()) {
+		a.missing = append(a.missing, f.Text+"\nChange: "+f.Change)
 	}
 	provider, err := planProvider(a.cfg)
 	if err != nil {

@@ -95,12 +95,8 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 			"Start Redis, or correct --redis-url. The nodes reconnect by themselves.")
 	}
 	found = append(found, a.certificateFindings(now)...)
-	for _, err := range a.Unopened() {
-		found = append(found, overviewFindings(doctor.PortFindings(a.cfg, err))...)
-	}
-	for _, failure := range a.engine.UnopenedPorts() {
-		found = append(found, overviewFindings(doctor.PortFindings(a.cfg, failure))...)
-	}
+	found = append(found, overviewFindings(doctor.SocketFindings(a.cfg, a.Unopened()))...)
+	found = append(found, overviewFindings(doctor.MediaPortFindings(a.cfg, a.engine.UnopenedPorts()))...)
 	found = append(found, overviewFindings(a.machine.last())...)
 	if a.supervisor != nil && a.supervisor.Restarts() > 0 {
 		at := a.supervisor.CrashedAt()

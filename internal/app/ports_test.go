@@ -87,7 +87,8 @@ func TestPorts_OptionalTaken(t *testing.T) {
 // A start without the UDP port for media, which another program has, names the flag and works: people meet over TCP and
 // TURN, and the other program gets nothing of that. With a free port, nothing is found.
 func TestPorts_MediaTaken(t *testing.T) {
-	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	port := testkit.FreeUDPPort(t)
+	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,12 +98,12 @@ func TestPorts_MediaTaken(t *testing.T) {
 		cfg.TLSCertFile, cfg.TLSKeyFile = certificate.Write(t, t.TempDir())
 		cfg.Listen = fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
 		cfg.PublicURL = "https://" + strings.Replace(cfg.Listen, "127.0.0.1", "localhost", 1)
-		cfg.RTCUDPPort = taken.LocalAddr().(*net.UDPAddr).Port
+		cfg.RTCUDPPort = port
 	}
 	s := startServer(t, settings)
 	want := fmt.Sprintf("The server cannot open its ports: --rtc-udp-port (PARLEY_RTC_UDP_PORT): UDP port %d on "+
-		"127.0.0.1 is already in use: stop the other program, or choose another port. Without it, media uses TCP, with "+
-		"more delay.", s.cfg.RTCUDPPort)
+		"127.0.0.1 is already in use: stop the other program, or choose another port. Without it, until the next start, "+
+		"media uses TCP, with more delay.", port)
 	const change = "--rtc-udp-port PORT, with a port that is free"
 	if got := s.out.String(); !strings.Contains(got, want+"\nChange: "+change+"\n") {
 		t.Errorf("got the output\n%s\nwant %s", got, want)
@@ -111,7 +112,8 @@ func TestPorts_MediaTaken(t *testing.T) {
 		t.Errorf("/healthz: got %v, want status and media ok, and media_udp unavailable", got)
 	}
 	found := s.app.healthFindings(t.Context(), time.Now())
-	i := slices.IndexFunc(found, func(f overview.Finding) bool { return f.ID == "port" })
+	isPort := func(f overview.Finding) bool { return f.ID == "port" }
+	i := slices.IndexFunc(found, isPort)
 	if i < 0 || found[i].Text != want || found[i].Action != change || found[i].Level != overview.Warning {
 		t.Errorf("got the findings %+v, want the warning port, %s", found, want)
 	}
@@ -141,13 +143,20 @@ func TestPorts_MediaTaken(t *testing.T) {
 	for _, p := range people {
 		p.Leave()
 	}
-	if err := errors.Join(s.stop(), taken.Close()); err != nil {
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found = s.app.healthFindings(t.Context(), time.Now())
+	if i := slices.IndexFunc(found, isPort); i < 0 || !strings.Contains(found[i].Text, "until the next start") {
+		t.Errorf("before a restart with the free port: got the findings %+v, want the warning port", found)
+	}
+	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
 	s = startServer(t, settings)
 	found = s.app.healthFindings(t.Context(), time.Now())
 	if got := readHealth(s); len(found) > 0 || got["media_udp"] != "" {
-		t.Errorf("with the free port: got the findings %+v and %v of /healthz, want none", found, got)
+		t.Errorf("after a restart with the free port: got the findings %+v and %v of /healthz, want none", found, got)
 	}
 }
 

@@ -42,7 +42,7 @@ func newConfig(t *testing.T) config.Config {
 // check is one check, as Run runs it.
 type check func(context.Context, config.Config) Result
 
-// findings returns the findings of a check by their IDs.
+// findings returns the findings of a check by their IDs, the first one of each.
 func (c check) findings(t *testing.T, cfg config.Config) map[string]Finding {
 	t.Helper()
 	result := runCheck(t.Context(), cfg, c)
@@ -54,7 +54,9 @@ func (c check) findings(t *testing.T, cfg config.Config) map[string]Finding {
 		if f.Text == "" || f.Change == "" || f.Level == "" || strings.ContainsAny(f.Text+f.Change, "\n") {
 			t.Errorf("got the finding %+v, want a sentence and a line to change", f)
 		}
-		all[f.ID] = f
+		if _, known := all[f.ID]; !known {
+			all[f.ID] = f
+		}
 	}
 	return all
 }
@@ -242,6 +244,26 @@ func TestFindings(t *testing.T) {
 				}
 			},
 			func(t *testing.T, cfg *config.Config, _ string) { cfg.RTCTCPPort = testkit.FreeTCPPort(t) }},
+		{checkPorts, "port", Error, "--rtc-udp-port PORT, with a port that is free", // without the other port, too
+			func(t *testing.T, cfg *config.Config) {
+				cfg.RTCNodeIP = ownAddress(t)
+				udp, err := net.ListenPacket("udp", net.JoinHostPort(cfg.RTCNodeIP, strconv.Itoa(cfg.RTCUDPPort)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = udp.Close() })
+				_, port, err := net.SplitHostPort(occupied(t, "tcp"))
+				if err == nil {
+					cfg.RTCTCPPort, err = strconv.Atoi(port)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			},
+			func(t *testing.T, cfg *config.Config, change string) {
+				freeUDP(t, cfg, change)
+				cfg.RTCTCPPort = testkit.FreeTCPPort(t)
+			}},
 		{checkMediaAddress, "node_ip", Error, "--rtc-node-ip ADDRESS, with the public IP address of this machine",
 			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://meet.example.test" },
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.RTCNodeIP = "203.0.113.7" }},

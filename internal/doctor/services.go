@@ -1,12 +1,14 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -45,22 +47,20 @@ func checkEnvironment(context.Context, config.Config) Result {
 const lowPortChange = "AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit of systemd"
 
 func checkPorts(ctx context.Context, cfg config.Config) (result Result) {
-	running, err := instance.CheckSockets(ctx, cfg)
-	if running {
+	running, sockets, err := instance.CheckSockets(ctx, cfg)
+	switch { // with an error, the server may run and have its ports
+	case running:
 		return fine("the server runs")
+	case errors.Is(err, fs.ErrPermission):
+		return unknown(otherUser, cfg.DataDir)
+	case err != nil:
+		return unknown("%v", err)
 	}
-	if err != nil {
-		result = portResult(cfg, err)
-	}
-	unopened, err := media.CheckPorts(cfg.NodeIPs(), IsLocal(cfg), cfg.RTCUDPPort, cfg.SeparateTCPPort())
-	for _, failure := range unopened {
-		result.Findings = append(result.Findings, PortFindings(cfg, failure)...)
-	}
+	result.Findings = SocketFindings(cfg, sockets)
+	ports, err := media.CheckPorts(cfg.NodeIPs(), IsLocal(cfg), cfg.RTCUDPPort, cfg.SeparateTCPPort())
+	result.Findings = append(result.Findings, MediaPortFindings(cfg, ports)...)
 	switch {
 	case len(result.Findings) > 0:
-		result.Unknown = ""
-		return result
-	case result.Unknown != "":
 		return result
 	case err != nil:
 		return unknown("%v", err)
@@ -68,51 +68,64 @@ func checkPorts(ctx context.Context, cfg config.Config) (result Result) {
 	return fine("free")
 }
 
-// PortFindings returns the findings about a port that a running server cannot open.
-func PortFindings(cfg config.Config, err error) []Finding { return portResult(cfg, err).Findings }
-
-// portResult returns the result of a check that failed with an error of instance.CheckSockets or of media.CheckPorts.
-func portResult(cfg config.Config, err error) Result {
-	var socket *instance.SocketError
-	var port *media.PortError
-	change, forward, effect, level := "", "", "", Error
-	switch {
-	case errors.As(err, &socket):
-		change, forward = "--"+socket.Flag+" HOST:PORT", forwardChange(cfg, socket)
-		if socket.Optional {
+// SocketFindings returns the findings about the listening sockets that a server cannot open.
+func SocketFindings(cfg config.Config, failures []*instance.SocketError) []Finding {
+	var result Result
+	for _, failure := range failures {
+		level := Error
+		if failure.Optional {
 			level = Warning
 		}
-	case errors.As(err, &port):
-		change, _, _ = strings.Cut(port.Setting, " ")
-		change += " PORT"
-		effect, level = withoutMediaPort(cfg, port)
-	default:
-		return unknown("%v", err)
+		change := "--" + failure.Flag + " HOST:PORT"
+		if !errors.Is(failure, syscall.EADDRINUSE) {
+			change += ", with an address of this machine"
+		}
+		result.addPort(failure, level, change, forwardChange(cfg, failure), "")
 	}
-	switch {
-	case errors.Is(err, fs.ErrPermission) && forward != "":
-		change = lowPortChange + ", or " + forward
-	case errors.Is(err, fs.ErrPermission):
-		change = lowPortChange + ", or a port above 1023"
-	case errors.Is(err, syscall.EADDRINUSE) && forward != "":
-		change = "Stop the program that has the port (sudo ss -ltnp), or " + forward
-	case errors.Is(err, syscall.EADDRINUSE):
-		change += ", with a port that is free"
-	case port == nil:
-		change += ", with an address of this machine"
-	}
-	return found("port", level, change, "The server cannot open its ports: %v.%s", oneLine(err), effect)
+	return result.Findings
 }
 
-// withoutMediaPort says what a port for media that cannot be opened means for people, and how bad that is.
-func withoutMediaPort(cfg config.Config, port *media.PortError) (effect string, level Level) {
-	switch {
-	case port.Protocol == "TCP":
-		return " Without it, people whose network blocks UDP cannot hear anybody.", Warning
-	case cfg.ServesTLS() || cfg.SeparateTCPPort() != 0:
-		return " Without it, media uses TCP, with more delay.", Warning
+// MediaPortFindings returns the findings about the ports for media, all that a server cannot open.
+func MediaPortFindings(cfg config.Config, failures []*media.PortError) []Finding {
+	var result Result
+	for _, failure := range failures {
+		flag, _, _ := strings.Cut(failure.Setting, " ")
+		level, effect := withoutMediaPort(cfg, failure.Protocol, failures)
+		result.addPort(failure, level, flag+" PORT", "", effect)
 	}
-	return " Without it, people hear each other only if no firewall is between them and the server.", Error
+	return result.Findings
+}
+
+// addPort adds a finding about a port that cannot be opened. It suggests forward in place of change unless that is
+// empty.
+func (r *Result) addPort(failure error, level Level, change, forward, effect string) {
+	switch {
+	case errors.Is(failure, fs.ErrPermission):
+		change = lowPortChange + ", or " + cmp.Or(forward, "a port above 1023")
+	case errors.Is(failure, syscall.EADDRINUSE) && forward != "":
+		change = "Stop the program that has the port (sudo ss -ltnp), or " + forward
+	case errors.Is(failure, syscall.EADDRINUSE):
+		change += ", with a port that is free"
+	}
+	r.add("port", level, change, "The server cannot open its ports: %s.%s", oneLine(failure), effect)
+}
+
+// withoutMediaPort says how bad it is for people that the port of a protocol cannot be opened, and what it means for
+// them until the next start. failures has all ports for media that cannot be opened.
+func withoutMediaPort(cfg config.Config, protocol string, failures []*media.PortError) (level Level, effect string) {
+	const without = " Without it, until the next start, "
+	withTURN, separate := cfg.ServesTLS() && cfg.TURN, cfg.SeparateTCPPort() != 0
+	failed := func(f *media.PortError) bool { return f.Protocol == "TCP" }
+	withTCP := cfg.ServesTLS() && !separate || separate && !slices.ContainsFunc(failures, failed)
+	switch {
+	case protocol == "TCP" && withTURN:
+		return Warning, without + "people whose network blocks UDP use TURN."
+	case protocol == "TCP":
+		return Warning, without + "people whose network blocks UDP cannot hear anybody."
+	case withTURN || withTCP:
+		return Warning, without + "media uses TCP, with more delay."
+	}
+	return Error, without + "people hear each other only if no firewall is between them and the server."
 }
 
 // forwardChange returns how the server gets the connections to the port of a socket without opening it; empty if

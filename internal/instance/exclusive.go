@@ -69,22 +69,22 @@ func AcquireExclusive(ctx context.Context, cfg config.Config, log *slog.Logger) 
 	return e, nil
 }
 
-// CheckSockets opens the listening sockets of the settings and closes them, to find out whether a start
-// would succeed with all of them. It reports running, and opens none, if a server has the data directory. The error
-// is a SocketError or one of the system about the lock of the data directory.
-func CheckSockets(ctx context.Context, cfg config.Config) (running bool, err error) {
+// CheckSockets opens the listening sockets of the settings and closes them, and returns those that a start could not
+// open. It reports running, and opens none, if a server has the data directory. The error is one of the system about
+// the lock of the data directory, without which a server may run.
+func CheckSockets(ctx context.Context, cfg config.Config) (running bool, unopened []*SocketError, err error) {
 	if running, err = isLocked(cfg.DataDir); running || err != nil {
-		return running, err
+		return running, nil, err
 	}
 	e := &ExclusiveResources{}
 	defer e.CloseListeners()
-	if err := e.open(ctx, cfg, slog.New(slog.DiscardHandler)); err != nil {
-		return false, err
+	if failure, ok := errors.AsType[*SocketError](e.open(ctx, cfg, slog.New(slog.DiscardHandler))); ok {
+		unopened = append(unopened, failure)
 	}
-	return false, errors.Join(e.Unopened()...)
+	return false, append(unopened, e.Unopened()...), nil
 }
 
-// open opens the sockets of the settings that are not open.
+// open opens the sockets of the settings that are not open. The error is a SocketError.
 func (e *ExclusiveResources) open(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	for _, s := range e.sockets(cfg) {
 		if s.address == "" || *s.listener != nil {
@@ -104,8 +104,8 @@ func (e *ExclusiveResources) open(ctx context.Context, cfg config.Config, log *s
 	return nil
 }
 
-// Unopened returns a SocketError for each socket that is not open yet.
-func (e *ExclusiveResources) Unopened() (failures []error) {
+// Unopened returns why sockets are not open yet.
+func (e *ExclusiveResources) Unopened() (failures []*SocketError) {
 	for _, s := range e.sockets(config.Config{}) {
 		if l, ok := (*s.listener).(*LateListener); ok {
 			if err := l.Err(); err != nil {

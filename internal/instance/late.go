@@ -30,13 +30,10 @@ func newLateListener(failure *SocketError, log *slog.Logger) *LateListener {
 	return l
 }
 
-// Err returns the SocketError of the last attempt, or nil if the socket is open.
-func (l *LateListener) Err() error {
+// Err returns the error of the last attempt, or nil if the socket is open.
+func (l *LateListener) Err() *SocketError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.failure == nil {
-		return nil
-	}
 	return l.failure
 }
 

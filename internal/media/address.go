@@ -157,7 +157,7 @@ func AnnouncedIPs(nodeIPs []netip.Addr, local bool) ([]netip.Addr, error) {
 
 // CheckPorts binds and releases the ports of an engine with these node IPs. local is that of Config, and tcpPort is 0
 // for an engine that opens none. It returns a PortError for each that cannot be opened.
-func CheckPorts(nodeIPs []netip.Addr, local bool, udpPort, tcpPort int) (unopened []error, err error) {
+func CheckPorts(nodeIPs []netip.Addr, local bool, udpPort, tcpPort int) (unopened []*PortError, err error) {
 	cfg := Config{NodeIP: joinIPs(nodeIPs), Local: local, UDPPort: udpPort, TCPPort: tcpPort}
 	addrs, err := resolveAddresses(cfg)
 	if err != nil {
