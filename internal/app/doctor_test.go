@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +19,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"parley/internal/api/httpx"
 	"parley/internal/config"
 	"parley/internal/conncheck"
 	"parley/internal/doctor"
@@ -117,8 +116,13 @@ func TestDoctor_ProxyIdleLimit(t *testing.T) {
 		open = append(open, conn)
 	}
 	_, res, err := websocket.DefaultDialer.Dial(address, nil)
-	if err == nil || res == nil || res.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("one more than %d: got %v, %v, want status 503", maxQuiet, res, err)
+	if err == nil || res == nil || res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" {
+		t.Errorf("one more than %d: got %v, %v, want status 429 with Retry-After", maxQuiet, res, err)
+	}
+	line := "path=" + doctor.QuietPath + " "
+	testkit.Eventually(t, "the log has the refused WebSocket", func() bool { return s.log.HasLine(line) })
+	if s.log.HasLine("level=ERROR", line) {
+		t.Errorf("got the log %s, want no error about a refused WebSocket", s.log)
 	}
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
@@ -127,9 +131,54 @@ func TestDoctor_ProxyIdleLimit(t *testing.T) {
 		if err := conn.SetReadDeadline(time.Now().Add(testkit.Timeout)); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := conn.ReadMessage(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("after the stop: got %v, want a closed WebSocket", err)
+		if _, _, err := conn.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseGoingAway) {
+			t.Errorf("after the stop: got %v, want a WebSocket that the server closed with status 1001", err)
 		}
+	}
+}
+
+// The lines of the log about quiet WebSockets are bounded, because strangers can ask for any number.
+func TestLogLimit_Quiet(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	limit := newLogLimit(func() time.Time { return now })
+	r := httptest.NewRequest(http.MethodGet, doctor.QuietPath, nil)
+	logged := 0
+	for range 2 * maxStrangerLines {
+		if _, ok := limit(r, &httpx.RequestInfo{Status: http.StatusTooManyRequests}); ok {
+			logged++
+		}
+	}
+	if logged != maxStrangerLines {
+		t.Errorf("got %d lines in ten seconds, want %d", logged, maxStrangerLines)
+	}
+}
+
+// A server that stops during the check does not make its proxy a finding.
+func TestDoctor_ProxyIdleStop(t *testing.T) {
+	s := startServer(t, nil)
+	target, err := url.Parse(s.app.BaseURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan struct{})
+	forward := httputil.NewSingleHostReverseProxy(target)
+	forward.ModifyResponse = func(*http.Response) error {
+		close(opened)
+		return nil
+	}
+	proxy := httptest.NewServer(forward)
+	defer proxy.Close()
+	cfg := s.cfg
+	cfg.PublicURL = proxy.URL
+	result := make(chan doctor.Result, 1)
+	go func() { result <- doctor.CheckQuiet(t.Context(), cfg, testkit.Timeout) }()
+	<-opened
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-result; got.Unknown == "" {
+		t.Errorf("the server stops: got %+v, want an unknown result", got)
 	}
 }
 

@@ -199,7 +199,7 @@ func withoutRoute(r *http.Request, version string) *http.Request {
 }
 
 // maxStrangerLines is how many lines the access log has in ten seconds for requests of which
-// strangers can send any number: for /healthz and /livez, and for what does not exist.
+// strangers can send any number: for /healthz and /livez, for quiet WebSockets, and for what does not exist.
 const maxStrangerLines = 50
 
 // isProbe reports whether a path is asked again and again by what watches the server.
@@ -209,11 +209,13 @@ func isProbe(path string) bool {
 
 // newLogLimit returns the limit of the access log.
 func newLogLimit(now func() time.Time) func(r *http.Request, info *httpx.RequestInfo) (suppressed int, ok bool) {
-	lines := refusal.NewLogLimiter[string](maxStrangerLines, 2)
+	lines := refusal.NewLogLimiter[string](maxStrangerLines, 3)
 	return func(r *http.Request, info *httpx.RequestInfo) (suppressed int, ok bool) {
 		switch {
 		case isProbe(r.URL.Path) && (info.Status < http.StatusInternalServerError || info.Intended):
 			return lines.Allow("health", now())
+		case r.URL.Path == doctor.QuietPath && info.Status < http.StatusInternalServerError:
+			return lines.Allow("quiet", now())
 		case info.Caller.ProjectID == "" && (info.Status == http.StatusNotFound || info.Cause == "path_too_long"):
 			return lines.Allow("not found", now())
 		}
@@ -253,8 +255,11 @@ func (a *App) respondLive(trusted []netip.Prefix) http.Handler {
 // maxQuiet is how many quiet WebSockets there can be at once, because anybody can open one.
 const maxQuiet = 8
 
+// closeFrameTimeout bounds the sending of the last frame of a quiet WebSocket.
+const closeFrameTimeout = time.Second
+
 // newQuiet returns the handler of WebSockets in which the server sends nothing, until the client closes one or has had
-// it for longer than a check needs.
+// it for longer than a check needs. A server that stops says so, because the check would blame a proxy.
 func (a *App) newQuiet() http.Handler {
 	open := make(chan struct{}, maxQuiet)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -263,7 +268,7 @@ func (a *App) newQuiet() http.Handler {
 			defer func() { <-open }()
 		default:
 			httpx.SetRetryAfter(w.Header(), doctor.QuietTime)
-			httpx.WriteJSON(w, http.StatusServiceUnavailable, plainError{Error: "too many checks at once, try again"})
+			httpx.WriteJSON(w, http.StatusTooManyRequests, plainError{Error: "too many checks at once, try again"})
 			return
 		}
 		conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
@@ -282,6 +287,8 @@ func (a *App) newQuiet() http.Handler {
 		select {
 		case <-ended:
 		case <-a.stopping:
+			goingAway := websocket.FormatCloseMessage(websocket.CloseGoingAway, "")
+			_ = conn.WriteControl(websocket.CloseMessage, goingAway, time.Now().Add(closeFrameTimeout))
 		}
 	})
 }

@@ -26,7 +26,7 @@ type doctorCommand struct {
 	URL     string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the running server, for --invite, and for its own findings if it runs elsewhere."`
 	Token   string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token, for --invite, and for the findings of a server that runs elsewhere."`
 	JSON    bool   `name:"json" help:"JSON output."`
-	Slow    bool   `help:"Also check whether a proxy leaves quiet WebSockets open, which takes 20 seconds."`
+	Slow    bool   `help:"Also check whether a proxy leaves quiet WebSockets open, which takes 15 seconds."`
 	Strict  bool   `help:"Exit status 1 also for warnings."`
 }
 

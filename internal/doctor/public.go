@@ -401,9 +401,12 @@ func checkProxy(_ context.Context, cfg config.Config) Result {
 const (
 	// QuietPath is the path of WebSockets in which a server sends nothing.
 	QuietPath = "/rtc/quiet"
-	// QuietTime is how long a proxy has to leave a quiet WebSocket open. Pages, the server and the streams of the
-	// management API are quiet for 14 seconds at most.
-	QuietTime = 20 * time.Second
+	// QuietTime is how long a proxy has to leave a quiet WebSocket open. The streams of the management API, which the
+	// console uses, are quiet for 14 seconds at most.
+	QuietTime = 15 * time.Second
+	// quietMeeting is how long the signaling of a meeting is quiet at most, with some time to spare: LiveKit sends
+	// something every 10 seconds or more often in each direction.
+	quietMeeting = 11 * time.Second
 )
 
 func checkQuiet(ctx context.Context, cfg config.Config) Result {
@@ -437,11 +440,20 @@ func CheckQuiet(ctx context.Context, cfg config.Config, hold time.Duration) Resu
 	case over.Load():
 		return fine("a quiet WebSocket stays open for %s", hold)
 	case err == nil:
-		return unknown("%s sends something in a quiet WebSocket", base)
+		return unknown("%s sends something in a quiet WebSocket, as a server does that stops: try again", base)
 	}
-	return found("proxy_idle", Error, "In nginx: proxy_read_timeout 1h; proxy_send_timeout 1h;",
-		"The proxy at %s closes a WebSocket in which nothing is sent for %s, so meetings are interrupted.", base,
-		time.Since(began).Round(100*time.Millisecond))
+	return idleResult(base, time.Since(began))
+}
+
+// idleResult returns the finding about a proxy that closes a WebSocket in which nothing was sent for a time.
+func idleResult(base string, after time.Duration) Result {
+	level, interrupted := Warning, "the pages of the console are interrupted"
+	if after < quietMeeting {
+		level, interrupted = Error, "meetings are interrupted"
+	}
+	return found("proxy_idle", level, "In nginx: proxy_read_timeout 1h; proxy_send_timeout 1h;",
+		"The proxy at %s closes a WebSocket in which nothing is sent for %s, so %s.", base,
+		after.Round(100*time.Millisecond), interrupted)
 }
 
 // newClient returns a client for HTTP/1.1, in which browsers open WebSockets. It follows no redirect.

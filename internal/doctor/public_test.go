@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/internal/config"
 )
@@ -51,6 +52,27 @@ func TestCheckPublicAddress_AnswersElsewhere(t *testing.T) {
 	cfg.PublicURL = "https://meet.example.test:9" // the proxy does not forward TLS
 	if f := check(checkPublicAddress).findings(t, cfg)["public_dns_elsewhere"]; !strings.Contains(f.Text, "203.0.113.7") {
 		t.Errorf("without a response: got the finding %+v, want public_dns_elsewhere with the address", f)
+	}
+}
+
+// A proxy that waits for longer than meetings are quiet interrupts only the console, which is quiet for 14 seconds.
+func TestIdleResult(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[time.Duration]Finding{
+		5 * time.Second:  {Level: Error, Text: "nothing is sent for 5s, so meetings are interrupted."},
+		10 * time.Second: {Level: Error, Text: "nothing is sent for 10s, so meetings are interrupted."},
+		12 * time.Second: {Level: Warning, Text: "nothing is sent for 12s, so the pages of the console are interrupted."},
+	} {
+		result := idleResult("https://meet.example.org", after)
+		if len(result.Findings) != 1 {
+			t.Fatalf("after %s: got the result %+v, want one finding", after, result)
+		}
+		if f := result.Findings[0]; f.ID != "proxy_idle" || f.Level != want.Level || !strings.HasSuffix(f.Text, want.Text) {
+			t.Errorf("after %s: got the finding %+v, want proxy_idle, %s, with the text %q", after, f, want.Level, want.Text)
+		}
+	}
+	if QuietTime <= 14*time.Second {
+		t.Errorf("got the time of the check %s, want longer than the streams of the management API are quiet", QuietTime)
 	}
 }
 

@@ -213,7 +213,7 @@ func TestNginx_Idle(t *testing.T) {
 	}
 	s.write(t, strings.Replace(hasty, impatient, lines, 1))
 	run(t, s.dir, "nginx", "-c", s.config, "-p", s.dir, "-e", s.dir+"/logs/start.log", "-s", "reload")
-	testkit.EventuallyWithin(t, 3*testkit.Timeout, "no finding after the change", func() bool { // each attempt takes 20 s
+	testkit.EventuallyWithin(t, 3*testkit.Timeout, "no finding after the change", func() bool { // each attempt takes 15 s
 		found = s.findings(t, append(flags, "--slow")...)
 		return found["proxy_idle"] == "" && found["unknown"] == ""
 	})
