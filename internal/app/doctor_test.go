@@ -233,7 +233,7 @@ func TestDoctor_Remote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := doctor.RunRemote(t.Context(), s.app.BaseURL(), code.Reveal())
+	report, err := doctor.RunRemote(t.Context(), s.app.BaseURL(), code.Reveal(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,11 +267,11 @@ func TestDoctor_Remote(t *testing.T) {
 	if err != nil || state != conncheck.Finished || !slices.Equal(c.Paths, paths) {
 		t.Errorf("got the check %+v, %s, %v, want it finished with the paths %+v", c, state, err, paths)
 	}
-	if _, err := doctor.RunRemote(t.Context(), s.app.BaseURL(), code.Reveal()); err == nil ||
+	if _, err := doctor.RunRemote(t.Context(), s.app.BaseURL(), code.Reveal(), false); err == nil ||
 		!strings.Contains(err.Error(), "was started already") {
 		t.Errorf("the second use of a code: got the error %v, want that it was started already", err)
 	}
-	report, err = doctor.RunRemote(t.Context(), s.app.BaseURL(), "")
+	report, err = doctor.RunRemote(t.Context(), s.app.BaseURL(), "", false)
 	if last := report.Checks[len(report.Checks)-1]; err != nil || last.Check != "media" || last.Unknown == "" {
 		t.Errorf("without a code: got %+v, %v, want that media is unknown", report, err)
 	}

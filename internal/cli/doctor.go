@@ -37,6 +37,8 @@ func (c doctorCommand) Run(ctx context.Context, s *streams) (err error) {
 	switch {
 	case c.Invite && c.Address != "":
 		return usageError{errors.New("--invite runs on the server, and the URL is for another machine: use one of them")}
+	case c.Invite && c.Slow:
+		return usageError{errors.New("--slow has no effect with --invite: use it alone, or with the URL on another machine")}
 	case c.Invite:
 		report, err = c.invite(ctx, s)
 	case c.Address != "":
@@ -68,13 +70,11 @@ func (c doctorCommand) runRemote(ctx context.Context) (doctor.Report, error) {
 	if err != nil {
 		return doctor.Report{}, usageError{err}
 	}
-	return doctor.RunRemote(ctx, baseURL, code)
+	return doctor.RunRemote(ctx, baseURL, code, c.Slow)
 }
 
 // addFromServer adds what the running server has found.
 func (c doctorCommand) addFromServer(ctx context.Context, report *doctor.Report) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
 	overview, err := c.overview(ctx)
 	if err != nil {
 		text, _, _ := strings.Cut(err.Error(), "\n")
@@ -103,6 +103,8 @@ func (c doctorCommand) addFromServer(ctx context.Context, report *doctor.Report)
 // overview returns the overview of the server that runs on this machine, which needs no token. If there is none, or
 // with the flag --url, it asks the server at that URL.
 func (c doctorCommand) overview(ctx context.Context) (manage.Overview, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
 	if c.URL == "" || c.URL == os.Getenv("PARLEY_URL") { // other commands need it, and it may lead to another node
 		conn, err := instance.DialLocal(ctx, c.DataDir)
 		if err == nil {
@@ -161,7 +163,8 @@ func (c doctorCommand) invite(ctx context.Context, s *streams) (doctor.Report, e
 			return doctor.Report{}, err
 		case err != nil: // the server may be restarting
 		case check.State == manage.ConnectionCheckStateFinished:
-			return doctor.Report{Checks: mediaResults(check.Paths)}, nil
+			overview, _ := c.overview(ctx) // without its findings, the results are less exact
+			return doctor.Report{Checks: mediaResults(check.Paths, overview)}, nil
 		case check.State == manage.ConnectionCheckStateExpired:
 			return doctor.Report{}, errors.New("nobody has finished the check in time")
 		}
@@ -173,12 +176,18 @@ func (c doctorCommand) invite(ctx context.Context, s *streams) (doctor.Report, e
 	}
 }
 
-func mediaResults(paths []manage.CheckedPath) []doctor.Result {
+// mediaResults returns what follows from the paths that another machine has tried. Any node may have responded to it,
+// so the findings of all nodes count.
+func mediaResults(paths []manage.CheckedPath, overview manage.Overview) []doctor.Result {
 	tried := make([]doctor.Tried, len(paths))
 	for i, p := range paths {
 		tried[i] = doctor.Tried{Path: string(p.Path), Offered: p.Offered, Works: p.Works, Address: valueOrEmpty(p.Address)}
 	}
-	return doctor.MediaResults(tried)
+	var found []doctor.Finding
+	for _, f := range overview.Findings {
+		found = append(found, doctor.Finding{ID: f.Id, Text: f.Text})
+	}
+	return doctor.MediaResults(tried, found)
 }
 
 // doctorJSON is the report for scripts: what to change in one list, and the outcome of each check.

@@ -80,7 +80,7 @@ var checks = []struct {
 	{name: publicAddressCheck, run: checkPublicAddress, periodic: []string{"public_dns", "public_dns_elsewhere",
 		"public_url", "public_other_server", "public_certificate", "clock_behind", "proxy_upgrade"}},
 	{name: "proxy", run: checkProxy, periodic: []string{"trusted_proxies"}},
-	{name: "proxy_idle", run: checkQuiet, own: true, slow: true},
+	{name: quietCheck, run: checkQuiet, own: true, slow: true},
 	{name: certificateCheck, run: checkCertificate, own: true},
 	{name: portsCheck, run: checkPorts, own: true},
 	{name: "master_key", run: checkMasterKey, own: true},
@@ -145,6 +145,7 @@ func RunInServer(ctx context.Context, cfg config.Config) (findings []Finding) {
 // The names of checks that are named elsewhere, too.
 const (
 	publicAddressCheck = "public_address"
+	quietCheck         = "proxy_idle"
 	certificateCheck   = "certificate"
 	portsCheck         = "ports"
 	redisCheck         = "redis"

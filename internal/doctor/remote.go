@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"parley/internal/config"
@@ -31,18 +32,49 @@ type mediaPath struct {
 	change     string // the line to change, with %s for the port
 	setting    string // of the port, if its number is not known
 	notOffered string // why the server may not name an address
+	own        string // setting of a port that the server has only for this path; empty if there is none
+	health     string // part of /healthz about that port
 }
 
 var mediaPaths = []mediaPath{
-	{probe.UDP, "UDP", "udp_unreachable", "Open UDP port %s of the server in its firewall; if only the network of the " +
-		"other machine blocks UDP, change nothing.", "--rtc-udp-port", "the server names no address for it"},
-	{probe.ICETCP, "ICE over TCP", "ice_tcp_unreachable", "Open TCP port %s of the server in its firewall.",
-		"--rtc-tcp-port or --listen", "the server has no port for it: --rtc-tcp-port, --tls-domain or --tls-cert-file"},
-	{probe.TURNTCP, "TURN over TCP", "turn_tcp_unreachable", unchangedTCP, "--listen",
-		"the server has no TURN server: set --tls-domain or --tls-cert-file, and remove --no-turn"},
-	{probe.TURNTLS, "TURN over TLS", "turn_tls_unreachable", unchangedTCP, "--listen",
-		"the server has no TURN server with TLS: set --tls-domain or --tls-cert-file, and a host name in --public-url, and " +
-			"remove --no-turn"},
+	{
+		path:    probe.UDP,
+		name:    "UDP",
+		finding: "udp_unreachable",
+		change: "Open UDP port %s of the server in its firewall; if only the network of the other machine blocks UDP, " +
+			"change nothing.",
+		setting:    "--rtc-udp-port",
+		notOffered: "the server names no address for it",
+		own:        "--rtc-udp-port",
+		health:     "media_udp",
+	},
+	{
+		path:       probe.ICETCP,
+		name:       "ICE over TCP",
+		finding:    "ice_tcp_unreachable",
+		change:     "Open TCP port %s of the server in its firewall.",
+		setting:    "--rtc-tcp-port or --listen",
+		notOffered: "the server has no port for it: --rtc-tcp-port, --tls-domain or --tls-cert-file",
+		own:        "--rtc-tcp-port",
+		health:     "media_tcp",
+	},
+	{
+		path:       probe.TURNTCP,
+		name:       "TURN over TCP",
+		finding:    "turn_tcp_unreachable",
+		change:     unchangedTCP,
+		setting:    "--listen",
+		notOffered: "the server has no TURN server: set --tls-domain or --tls-cert-file, and remove --no-turn",
+	},
+	{
+		path:    probe.TURNTLS,
+		name:    "TURN over TLS",
+		finding: "turn_tls_unreachable",
+		change:  unchangedTCP,
+		setting: "--listen",
+		notOffered: "the server has no TURN server with TLS: set --tls-domain or --tls-cert-file, and a host name in " +
+			"--public-url, and remove --no-turn",
+	},
 }
 
 // unchangedTCP is the line to change if TURN does not work on a port on which HTTPS works.
@@ -68,12 +100,20 @@ type Tried struct {
 	Address string `json:"address"` // of the server; empty if it is not known
 }
 
-// MediaResults returns what follows from the paths that a machine has tried.
-func MediaResults(tried []Tried) (results []Result) {
+// MediaResults returns what follows from the paths that a machine has tried, and from the findings of the running
+// server.
+func MediaResults(tried []Tried, server []Finding) []Result {
+	return mediaResults(tried, func(p mediaPath) bool {
+		return slices.ContainsFunc(server, func(f Finding) bool { return f.ID == "port" && strings.Contains(f.Text, p.own) })
+	})
+}
+
+// mediaResults is MediaResults with a function that reports whether the server could not open the own port of a path.
+func mediaResults(tried []Tried, unopened func(mediaPath) bool) (results []Result) {
 	works := false
 	offered := false
 	for _, t := range tried {
-		results = append(results, t.result())
+		results = append(results, t.result(unopened))
 		works, offered = works || t.Works, offered || t.Offered
 	}
 	switch {
@@ -83,7 +123,7 @@ func MediaResults(tried []Tried) (results []Result) {
 		results = append(results, result)
 	case offered && !works && len(tried) == len(mediaPaths):
 		result := found("media_unreachable", Error,
-			"Open the ports above; if they are open, --rtc-node-ip ADDRESS, with the public IP address of the server",
+			"Make the changes above; if they do not help, --rtc-node-ip ADDRESS, with the public IP address of the server",
 			"No media reaches the server from the network of the other machine, so people there hear and see nobody.")
 		result.Check = "media"
 		results = append(results, result)
@@ -92,7 +132,7 @@ func MediaResults(tried []Tried) (results []Result) {
 }
 
 // result returns what follows from one path.
-func (t Tried) result() Result {
+func (t Tried) result(unopened func(mediaPath) bool) Result {
 	i := slices.IndexFunc(mediaPaths, func(p mediaPath) bool { return string(p.path) == t.Path })
 	if i < 0 {
 		return Result{Check: "media_" + t.Path, Unknown: "this version does not know the path"}
@@ -102,6 +142,11 @@ func (t Tried) result() Result {
 	switch {
 	case t.Works:
 		result = fine("%s reaches the server at %s", p.name, t.Address)
+	case p.own != "" && unopened(p):
+		// Not the address that was tried, because the server has another port at each start.
+		result = found(p.finding, Warning, fmt.Sprintf("Free the port of %s, or choose another one, and restart the server "+
+			"(parley doctor there names the port).", p.own),
+			"Media over %s does not reach the server, which cannot open the port of %s.", p.name, p.own)
 	case !t.Offered:
 		result = unknown("%s: %s", p.name, p.notOffered)
 	default:
@@ -112,9 +157,9 @@ func (t Tried) result() Result {
 }
 
 // RunRemote checks a server from this machine, as a browser sees it: the public address, and with the code
-// of a check each path of media, over which it joins for a moment. The server gets the result. The error is
-// about the code, or about sending the result.
-func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
+// of a check each path of media, over which it joins for a moment. The server gets the result. The check that takes
+// long runs only if slow is true. The error is about the code, or about sending the result.
+func RunRemote(ctx context.Context, baseURL, code string, slow bool) (Report, error) {
 	cfg := config.Config{PublicURL: baseURL}
 	public := runCheck(ctx, cfg, checkRemoteAddress)
 	public.Check = "public_address"
@@ -131,6 +176,11 @@ func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
 	clock := runCheck(ctx, cfg, checkServerClock)
 	clock.Check = "server_clock"
 	report.Checks = append(report.Checks, clock)
+	if slow {
+		quiet := runCheckWithin(ctx, checkTimeout+QuietTime, cfg, checkQuiet)
+		quiet.Check = quietCheck
+		report.Checks = append(report.Checks, quiet)
+	}
 	if code == "" {
 		result := unknown("this needs the URL that parley doctor --invite prints on the server")
 		result.Check = "media"
@@ -158,7 +208,7 @@ func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
 		}
 		tried, paths[t.Path] = append(tried, t), t
 	}
-	report.Checks = append(report.Checks, MediaResults(tried)...)
+	report.Checks = append(report.Checks, mediaResults(tried, unopenedOf(readHealth(ctx, cfg)))...)
 	return report, c.call(ctx, "/checks/report", map[string]any{"key": c.key, "paths": paths}, nil)
 }
 
@@ -170,6 +220,21 @@ func checkRemoteAddress(ctx context.Context, cfg config.Config) Result {
 	}
 	result, _ := checkPublicURL(ctx, newClient(), cfg)
 	return result
+}
+
+// readHealth returns what /healthz of a server responds, or nil if it does not respond.
+func readHealth(ctx context.Context, cfg config.Config) (health map[string]string) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if _, err := getJSON(ctx, newClient(), cfg.BaseURL("")+"/healthz", &health); err != nil {
+		return nil
+	}
+	return health
+}
+
+// unopenedOf returns a function for mediaResults about a server with that health.
+func unopenedOf(health map[string]string) func(mediaPath) bool {
+	return func(p mediaPath) bool { return health[p.health] == "unavailable" }
 }
 
 // checkServerClock compares the clock of a server with the clock of this machine.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -105,9 +106,41 @@ func TestDoctor_Media(t *testing.T) {
 	}
 }
 
+// A server whose UDP port another program has receives media on another one, which is new at each start. Behind a
+// firewall, the other machine and the operator see that the first one must be free, and not which one the server has.
+func TestDoctor_MediaPortTaken(t *testing.T) {
+	testkit.Slow(t)
+	createStrictNetwork(t)
+	certificate := testkit.NewCertificate(t, 1)
+	certFile, keyFile := certificate.Write(t, t.TempDir())
+	dir, port, udp := t.TempDir(), testkit.FreeTCPPort(t), testkit.FreeUDPPort(t)
+	taken, err := net.ListenPacket("udp", fmt.Sprintf("%s:%d", thisMachine, udp))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	front := parleytest.StartFront(t)
+	front.Listen(t, thisMachine)
+	front.SetServer(fmt.Sprintf("%s:%d", thisMachine, port))
+	parleytest.Start(t, parleytest.Options{
+		DataDir: dir,
+		UDPPort: udp,
+		Args: []string{"--listen", fmt.Sprintf("%s:%d", thisMachine, port), "--no-supervise", "--tls-cert-file", certFile,
+			"--tls-key-file", keyFile, "--public-url", fmt.Sprintf("https://localhost:%d", front.Port()), "--rtc-node-ip",
+			thisMachine, "--trusted-proxies", thisMachine},
+	})
+	const want = "Free the port of --rtc-udp-port, or choose another one, and restart the server (parley doctor there names " +
+		"the port)."
+	for _, change := range assertMediaFindings(t, certFile, dir, true, []string{"udp_unreachable"}) {
+		if change != want {
+			t.Errorf("got the change %q, want %q", change, want)
+		}
+	}
+}
+
 // assertMediaFindings has the operator create a check, runs it as on another machine, and checks that both see a result
-// of each path of media, and the findings.
-func assertMediaFindings(t *testing.T, certFile, dir string, isStrict bool, want []string) {
+// of each path of media, and the findings. It returns what to change.
+func assertMediaFindings(t *testing.T, certFile, dir string, isStrict bool, want []string) (changes []string) {
 	t.Helper()
 	environment := []string{"SSL_CERT_FILE=" + certFile}
 	var invited, report testkit.Buffer
@@ -136,7 +169,7 @@ func assertMediaFindings(t *testing.T, certFile, dir string, isStrict bool, want
 		var got struct {
 			Checks []struct {
 				Check, Detail string
-				Findings      []struct{ ID string }
+				Findings      []struct{ ID, Change string }
 			}
 		}
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
@@ -149,11 +182,12 @@ func assertMediaFindings(t *testing.T, certFile, dir string, isStrict bool, want
 				paths++
 			}
 			for _, f := range c.Findings {
-				found = append(found, f.ID)
+				found, changes = append(found, f.ID), append(changes, f.Change)
 			}
 		}
 		if paths != 4 || !slices.Equal(found, want) {
 			t.Errorf("%s: got %d paths with a result and the findings %v, want 4 and %v:\n%s", name, paths, found, want, text)
 		}
 	}
+	return changes
 }
