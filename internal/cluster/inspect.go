@@ -31,8 +31,10 @@ const (
 	// latencyCommands is the number of commands of which the shortest time counts, so that a busy machine does not
 	// matter.
 	latencyCommands = 10
-	// latencyTime is the time after which there is no further command.
-	latencyTime = time.Second
+	// latencyTime is the time after which there is no further command than minLatencyCommands, so that the first ones are
+	// not alone if the machine stops for a moment.
+	latencyTime        = time.Second
+	minLatencyCommands = 3
 )
 
 // InspectRedis asks the Redis server at url about itself. It changes nothing. reached reports whether a node
@@ -61,7 +63,7 @@ func InspectRedis(ctx context.Context, url string) (state RedisState, reached bo
 	if fields["maxmemory"] != "0" {
 		state.EvictionPolicy = fields["maxmemory_policy"]
 	}
-	for began, i := time.Now(), 0; i < latencyCommands && time.Since(began) < latencyTime; i++ {
+	for began, i := time.Now(), 0; i < minLatencyCommands || i < latencyCommands && time.Since(began) < latencyTime; i++ {
 		before := time.Now()
 		now, err := r.client.Time(ctx).Result()
 		if err != nil {

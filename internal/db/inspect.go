@@ -82,8 +82,10 @@ type PostgresState struct {
 const (
 	// latencyQueries is the number of queries of which the shortest time counts, so that a busy machine does not matter.
 	latencyQueries = 10
-	// latencyTime is the time after which there is no further query.
-	latencyTime = time.Second
+	// latencyTime is the time after which there is no further query than minLatencyQueries, so that the first ones are not
+	// alone if the machine stops for a moment.
+	latencyTime       = time.Second
+	minLatencyQueries = 3
 )
 
 // InspectPostgres asks the PostgreSQL server at url about itself. It changes nothing. Errors do not contain
@@ -106,7 +108,7 @@ func InspectPostgres(ctx context.Context, url string) (state PostgresState, err 
 	if err != nil {
 		return state, fmt.Errorf("read the settings of PostgreSQL: %w", err)
 	}
-	for began, i := time.Now(), 0; i < latencyQueries && time.Since(began) < latencyTime; i++ {
+	for began, i := time.Now(), 0; i < minLatencyQueries || i < latencyQueries && time.Since(began) < latencyTime; i++ {
 		var now time.Time
 		before := time.Now()
 		if err := conn.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -23,8 +24,8 @@ import (
 	"parley/internal/config"
 	"parley/internal/db"
 	"parley/internal/instance"
-	"parley/internal/seal"
 	"parley/internal/media"
+	"parley/internal/seal"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 )
@@ -65,7 +66,6 @@ func TestSocketFindings_WellKnownPorts(t *testing.T) {
 	}
 }
 
-// A PostgreSQL server that is set up badly, or does not respond, is found, and not found after the line of
 // What people can still do without a port for media depends on the other ports and on TURN.
 func TestMediaPortFindings_OtherPaths(t *testing.T) {
 	t.Parallel()
@@ -126,6 +126,7 @@ func TestCheckPorts_UnreadableLock(t *testing.T) {
 	}
 }
 
+// A PostgreSQL server that is set up badly, or does not respond, is found, and not found after the line of
 // the finding was applied.
 func TestCheckDatabase(t *testing.T) {
 	server := storetest.NewPostgresServer(t)
@@ -186,12 +187,7 @@ func TestLatency_FarAway(t *testing.T) {
 		{checkDatabase, "database_slow", database, func(url seal.Secret) { cfg.DatabaseURL = url }},
 		{checkRedis, "redis_slow", near, func(url seal.Secret) { cfg.RedisURL = url }},
 	} {
-		u, err := url.Parse(c.url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u.Host = delay(t, u.Host, maxLatency)
-		c.set(seal.Secret(u.String()))
+		c.set(delayed(t, c.url, func([]byte) time.Duration { return maxLatency }))
 		if f := c.check.findings(t, cfg)[c.id]; f.Level != Warning {
 			t.Errorf("far away: got the finding %+v, want the warning %s", f, c.id)
 		}
@@ -202,8 +198,45 @@ func TestLatency_FarAway(t *testing.T) {
 	}
 }
 
+// A database and a Redis whose first response takes long are not found, because the machine was busy for a moment.
+func TestLatency_Stall(t *testing.T) {
+	database, near := storetest.Postgres(t), clustertest.NewRedis(t).URL()
+	cfg := newConfig(t)
+	for _, c := range []struct {
+		check check
+		url   string
+		query string
+		set   func(url seal.Secret)
+	}{
+		{checkDatabase, database, "clock_timestamp", func(url seal.Secret) { cfg.DatabaseURL = url }},
+		{checkRedis, near, "$4\r\ntime\r\n", func(url seal.Secret) { cfg.RedisURL = url }},
+	} {
+		testkit.Eventually(t, fmt.Sprintf("no finding although the first %q stalls", c.query), func() bool {
+			var stalled atomic.Bool
+			c.set(delayed(t, c.url, func(piece []byte) time.Duration {
+				if !bytes.Contains(piece, []byte(c.query)) || !stalled.CompareAndSwap(false, true) {
+					return 0
+				}
+				return 1100 * time.Millisecond
+			}))
+			return len(c.check.findings(t, cfg)) == 0 && stalled.Load()
+		})
+	}
+}
+
+// delayed returns a URL of a proxy in front of the server at a URL, which forwards each piece after a time.
+func delayed(t *testing.T, to string, by func(piece []byte) time.Duration) seal.Secret {
+	t.Helper()
+	u, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = delay(t, u.Host, by)
+	return seal.Secret(u.String())
+}
+
 // delay returns the address of a proxy that forwards to an address, each piece after a time.
-func delay(t *testing.T, to string, by time.Duration) (address string) {
+func delay(t *testing.T, to string, by func(piece []byte) time.Duration) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -214,7 +247,7 @@ func delay(t *testing.T, to string, by time.Duration) (address string) {
 		defer func() { _ = to.Close() }()
 		for b := make([]byte, 4096); ; {
 			n, err := from.Read(b)
-			time.Sleep(by)
+			time.Sleep(by(b[:n]))
 			if _, writeErr := to.Write(b[:n]); err != nil || writeErr != nil {
 				return
 			}
