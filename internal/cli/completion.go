@@ -15,6 +15,8 @@ var completionScripts = map[string]string{
     local line
     COMPREPLY=()
     while IFS= read -r line; do
+        # Bash 3.2, as on macOS, replaces only what follows "=", but has the whole word in COMP_WORDS.
+        [[ $2 == *=* ]] || line=${line#--*=}
         COMPREPLY+=("$line")
     done < <("${COMP_WORDS[0]}" complete-words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
@@ -58,7 +60,7 @@ func (c completeWordsCommand) Run(s *streams, k *kong.Context) error {
 }
 
 // completions returns the commands, flags or values that begin with the last word. The value of a flag may follow "=":
-// bash passes "--flag", "=" and the value as three words, and other shells pass one.
+// Bash 4 passes "--flag", "=" and the value as three words, and Bash 3.2 and other shells pass one.
 func completions(node *kong.Node, words []string) []string {
 	last := ""
 	if len(words) > 0 {

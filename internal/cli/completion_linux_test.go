@@ -48,7 +48,7 @@ func TestCompletion_Bash(t *testing.T) {
 			return strings.Contains(screen.String()[before:], want)
 		})
 	}
-	shows(". <(parley completion bash) && echo is''ready\n", "isready")
+	shows("eval \"$(parley completion bash)\" && echo is''ready\n", "isready")
 	for typed, want := range map[string]string{
 		"parley webho\t":                "parley webhook ",
 		"parley webhook re\t\t":         "replay  resume  retry",
@@ -61,5 +61,24 @@ func TestCompletion_Bash(t *testing.T) {
 	} {
 		shows(typed, want)
 		shows("\x03", "> ") // a new line
+	}
+}
+
+// TestCompletion_BashWithWholeWord calls the function as a Bash does that does not split the words at "=".
+func TestCompletion_BashWithWholeWord(t *testing.T) {
+	for name, c := range map[string]struct{ replaced, want string }{
+		"version 3.2":             {"ac", "active"},
+		"no = in COMP_WORDBREAKS": {"--state=ac", "--state=active"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const complete = `eval "$(parley completion bash)"
+				COMP_WORDS=(parley room list --state=ac) COMP_CWORD=3
+				_parley parley "$1" list
+				echo "${COMPREPLY[@]}"`
+			got, err := exec.Command("bash", "-c", complete, "bash", c.replaced).Output()
+			if err != nil || strings.TrimSpace(string(got)) != c.want {
+				t.Errorf("completion of --state=ac, of which bash replaces %s: got %q, %v, want %s", c.replaced, got, err, c.want)
+			}
+		})
 	}
 }
