@@ -7,6 +7,7 @@ import { Person } from './browser';
 import { address, makeTokens, manage, Receiver, setUpConsole, signIn } from './console';
 import { browser, server } from './fixture';
 import { measured } from './measure';
+import { fetchAgain } from './server';
 
 setUpConsole();
 
@@ -43,7 +44,7 @@ beforeAll(async () => {
   await manage('PATCH', `/projects/${project_id}`, { default_webhook_url: receiver.url });
   const metadata = { room_title: 'Standup', welcome_message: '' };
   const body = JSON.stringify({ project_id, name: 'Amina', max_participants: 10, empty_timeout: 300, metadata });
-  const created = await fetch(`${server.url}/api/v3/rooms/create_quick_audio_room`, {
+  const created = await fetchAgain(`${server.url}/api/v3/rooms/create_quick_audio_room`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'hash-signature': createHmac('sha256', api_key).update(body).digest('base64') },
     body,
@@ -71,7 +72,7 @@ beforeAll(async () => {
     from: '2026-01-02T10:05:00.000Z',
     to: '2026-01-02T11:05:00.000Z',
   });
-}, 180_000);
+}, 600_000);
 
 afterAll(() => receiver.close());
 

@@ -178,9 +178,10 @@ test('a new secret waits until the one before is closed', async () => {
   await secret.getByRole('button', { name: 'Copy' }).click();
   await page.getByText('Copied the management token.').waitFor();
   // The page reads the list again after it has received the secret.
-  const reloaded = page.waitForResponse((response) => response.request().method() === 'GET' && /\/tokens$/.test(response.url()));
-  await held[0]?.respond();
-  await reloaded;
+  await Promise.all([
+    page.waitForResponse((response) => response.request().method() === 'GET' && /\/tokens$/.test(response.url())),
+    held[0]?.respond(),
+  ]);
   expect(await secret.getByText(/^pt_/).innerText()).toBe(first);
 
   await secret.getByRole('button', { name: 'I have saved it' }).click();

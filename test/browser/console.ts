@@ -2,18 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { createServer, type Server as HTTPServer } from 'node:http';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll } from 'vitest';
 import type { Person } from './browser';
 import { server, setUp } from './fixture';
-import { freeTCPPort } from './server';
+import { fetchAgain, freeTCPPort, maxAgain } from './server';
 
 export const roles = ['owner', 'operator', 'auditor', 'integrator'] as const;
 export type Role = (typeof roles)[number];
-
-/** How often a request is repeated that the server could not serve in time. */
-const maxAgain = 5;
 
 /** The management tokens of each role, and the project that the integrator may use. */
 export const tokens = {} as Record<Role, string>;
@@ -36,19 +32,13 @@ export function setUpConsole({ past = true }: { past?: boolean } = {}): void {
   }, 1_800_000);
 }
 
-/** Calls the management API as the owner, again if the disk of this machine is slow. */
+/** Calls the management API as the owner, as fetchAgain does. */
 export async function manage<T>(method: string, path: string, body?: object): Promise<T> {
-  const ask = (): Promise<Response> =>
-    fetch(`${server.url}/api/manage${path}`, {
-      method,
-      headers: { authorization: `Bearer ${tokens.owner}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-  let answer = await ask();
-  for (let again = 0; answer.status === 503 && again < maxAgain; again++) {
-    await pause(1000 * Number(answer.headers.get('retry-after') ?? 1));
-    answer = await ask();
-  }
+  const answer = await fetchAgain(`${server.url}/api/manage${path}`, {
+    method,
+    headers: { authorization: `Bearer ${tokens.owner}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
   return (await answer.json()) as T;
 }
@@ -104,9 +94,11 @@ export async function signInWith(person: Person, token: string, path = ''): Prom
   await person.page.goto(address(path));
   await person.page.getByLabel('Management token').fill(token);
   for (let again = 0; again <= maxAgain; again++) {
-    const response = person.page.waitForResponse((one) => one.url().endsWith('/api/manage/sign-in'));
-    await person.page.getByRole('button', { name: 'Sign in' }).click();
-    if ((await response).status() !== 503) break;
+    const [response] = await Promise.all([
+      person.page.waitForResponse((one) => one.url().endsWith('/api/manage/sign-in')),
+      person.page.getByRole('button', { name: 'Sign in' }).click(),
+    ]);
+    if (response.status() !== 503) break;
   }
   await person.page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'Sign in' }).waitFor();
   return person.page;

@@ -28,6 +28,22 @@ interface Answer {
   waits: boolean | undefined;
 }
 
+/** How often a request is repeated that the server could not serve in time. */
+export const maxAgain = 5;
+
+/**
+ * Sends a request, again if the disk of this machine is so slow that the server could not serve it in time. The server may have made the
+ * change of a request all the same, so it may be made twice.
+ */
+export async function fetchAgain(url: string, init: RequestInit): Promise<Response> {
+  let response = await fetch(url, init);
+  for (let again = 0; response.status === 503 && again < maxAgain; again++) {
+    await pause(1000 * Number(response.headers.get('retry-after') ?? 1));
+    response = await fetch(url, init);
+  }
+  return response;
+}
+
 /** The built server on free ports, with a data directory of its own. */
 export class Server {
   /** The servers that were started and not closed. */
@@ -243,22 +259,16 @@ export class Server {
       metadata: { room_title: 'Standup', welcome_message: 'Good morning.\nCoffee is ready.' },
       ...fields,
     });
-    const ask = (): Promise<Response> =>
-      fetch(`${this.url}/api/${route}`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'hash-signature': createHmac('sha256', api_key ?? '')
-            .update(body)
-            .digest('base64'),
-        },
-        body,
-      });
-    let answer = await ask();
-    for (let again = 0; answer.status === 503 && again < 5; again++) {
-      await pause(1000 * Number(answer.headers.get('retry-after') ?? 1)); // a slow disk
-      answer = await ask();
-    }
+    const answer = await fetchAgain(`${this.url}/api/${route}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'hash-signature': createHmac('sha256', api_key ?? '')
+          .update(body)
+          .digest('base64'),
+      },
+      body,
+    });
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
     const room = (await answer.json()) as Omit<Room, 'guest_link'>;
     return { ...room, guest_link: `${this.publicURL}/r/${room.room_id}` };
