@@ -89,6 +89,8 @@ async function tabThrough(page: Page, within: string, where: string): Promise<vo
   ).toEqual([]);
 }
 
+const hasFocus = (one: Locator): Promise<boolean> => one.evaluate((element) => element === document.activeElement);
+
 /** The pages stay as they are, because rows that come meanwhile would change the order. */
 async function withoutUpdates(page: Page): Promise<void> {
   await page.route('**/api/manage/stream**', (route) => route.abort());
@@ -250,7 +252,7 @@ describe.each(looks)('on $look', ({ viewport, dark, key }) => {
         await checkDialog(page, dialog, where);
         await page.keyboard.press('Escape');
         await dialog.waitFor({ state: 'detached' });
-        expect(await opener.evaluate((element) => element === document.activeElement), `${where}: the focus after Escape`).toBe(true);
+        expect(await hasFocus(opener), `${where}: the focus after Escape`).toBe(true);
       }
     }
     await host.close();
@@ -288,13 +290,116 @@ test('the menu of a phone closes with Escape, which returns the focus', async ()
   await link.focus();
   await page.keyboard.press('Escape');
   await link.waitFor({ state: 'hidden' });
-  expect(await menu.evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(await hasFocus(menu)).toBe(true);
   expect(await menu.getAttribute('aria-expanded')).toBe('false');
   await menu.press('Space');
   await link.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Nodes' }).waitFor();
   await link.waitFor({ state: 'hidden' });
   await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
+  await person.close();
+});
+
+test('the menu of a phone stays open when Escape does something else', async () => {
+  const person = await Person.arrive(browser, { viewport: { width: 320, height: 640 } });
+  const page = await signIn(person, 'owner', '/projects');
+  const menu = page.getByRole('button', { name: 'Menu' });
+  const staysOpen = async (where: string, focused: Locator): Promise<void> => {
+    expect(await hasFocus(focused), `the focus after Escape ${where}`).toBe(true);
+    expect(await menu.getAttribute('aria-expanded'), `the menu after Escape ${where}`).toBe('true');
+  };
+  await menu.press('Enter');
+  const create = page.getByRole('button', { name: 'Create a project' });
+  await create.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Create a project' });
+  await dialog.waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await staysOpen('in a dialog', create);
+
+  await page.getByRole('button', { name: /^Filters/ }).press('Enter');
+  const search = page.getByRole('searchbox', { name: 'Name or ID' });
+  await search.focus();
+  const composing = { key: 'Escape', isComposing: true, bubbles: true };
+  await search.evaluate((element, init) => element.dispatchEvent(new KeyboardEvent('keydown', init)), composing);
+  await staysOpen('while a character is composed', search);
+  await page.keyboard.type('My');
+  await page.keyboard.press('Escape');
+  await expect.poll(() => search.inputValue()).toBe('');
+  await staysOpen('in a search field with a text', search);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => menu.getAttribute('aria-expanded')).toBe('false');
+  expect(await hasFocus(menu)).toBe(true);
+  await person.close();
+});
+
+test('an action that is done leaves the focus on the button in its place, or on the heading of the page', async () => {
+  const { organization_id } = server.quickstart;
+  const { project_id } = await manage<{ project_id: string }>('POST', '/projects', { organization_id, name: 'By keyboard' });
+  const [night, day] = [`Night script ${Date.now()}`, `Day script ${Date.now()}`]; // others when the test is repeated
+  for (const name of [night, day]) await manage('POST', '/tokens', { name, role: 'auditor' });
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'owner', `/projects/${project_id}`);
+  const confirm = async (opener: Locator, title: string): Promise<void> => {
+    await opener.press('Enter');
+    const dialog = page.getByRole('dialog', { name: `${title}?` });
+    await dialog.getByRole('button', { name: title }).press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+  };
+  const suspend = page.getByRole('button', { name: 'Suspend the project' });
+  const resume = page.getByRole('button', { name: 'Resume the project' });
+  await confirm(suspend, 'Suspend the project');
+  await resume.waitFor();
+  expect(await hasFocus(resume), 'the focus after a suspension').toBe(true);
+  await confirm(resume, 'Resume the project');
+  await suspend.waitFor();
+  expect(await hasFocus(suspend), 'the focus after its end').toBe(true);
+
+  const heading = page.getByRole('heading', { level: 1, name: 'Team' });
+  const revoke = (name: string): Locator => page.getByRole('row', { name: new RegExp(name) }).getByText('Revoke', { exact: true });
+  await page.goto(address('/team?view=tokens'));
+  await confirm(revoke(night), 'Revoke the token');
+  await revoke(night).waitFor({ state: 'detached' });
+  await expect.poll(() => hasFocus(heading), { message: 'the focus after the button is gone' }).toBe(true);
+  // The page often shows the effect before the response arrives.
+  await page.route('**/revoke', async (route) => {
+    const response = await route.fetch();
+    await revoke(day).waitFor({ state: 'detached' });
+    await route.fulfill({ response });
+  });
+  await confirm(revoke(day), 'Revoke the token');
+  await expect.poll(() => hasFocus(heading), { message: 'the focus after a dialog whose button is gone' }).toBe(true);
+  await person.close();
+});
+
+test('the buttons of a list keep the focus on its first and its last page', async () => {
+  const person = await Person.arrive(browser);
+  const { page } = person;
+  await withoutUpdates(page);
+  await signIn(person, 'owner', '/rooms');
+  const [newer, older] = [page.getByRole('button', { name: 'Newer' }), page.getByRole('button', { name: 'Older' })];
+  await older.focus();
+  while (await older.isEnabled()) {
+    const before = page.url();
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.href !== before);
+    await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
+    expect(await hasFocus(older), 'the focus on a next page').toBe(true);
+  }
+  const last = page.url();
+  await page.keyboard.press('Enter');
+  expect(page.url()).toBe(last);
+  await newer.focus();
+  while (await newer.isEnabled()) {
+    const before = page.url();
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.href !== before);
+    await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
+    expect(await hasFocus(newer), 'the focus on a previous page').toBe(true);
+  }
+  const first = page.url();
+  await page.keyboard.press('Enter');
+  expect(page.url()).toBe(first);
   await person.close();
 });
 
@@ -314,7 +419,7 @@ test('a new secret closes with Escape only after a warning, and returns the focu
   await person.accessible('the warning of a secret');
   await page.keyboard.press('Escape');
   await secret.waitFor({ state: 'detached' });
-  await expect.poll(() => opener.evaluate((element) => element === document.activeElement)).toBe(true);
+  await expect.poll(() => hasFocus(opener)).toBe(true);
   await person.close();
 });
 
@@ -345,7 +450,7 @@ test('an action that fails is sent once, says why, and keeps the focus', async (
     respond();
     await page.getByRole('alert').getByText('The database is not available').waitFor();
     expect(sent, `the requests of ${button}`).toBe(1);
-    expect(await button.evaluate((element) => element === document.activeElement), `the focus after an error of ${button}`).toBe(true);
+    expect(await hasFocus(button), `the focus after an error of ${button}`).toBe(true);
   };
   for (const [opener, title, submit] of [
     ['Suspend the project', 'Suspend the project?', 'Suspend the project'],

@@ -16,6 +16,7 @@ import { Finder } from './ui/Finder';
 import { Link } from './ui/Link';
 import { PageHead } from './ui/PageHead';
 import { Empty, ErrorBox } from './ui/states';
+import { useFocusAfterRemoval } from './ui/useFocusAfterRemoval';
 
 interface Entry {
   page: Page;
@@ -65,14 +66,15 @@ export function Shell({ route }: { route: Route | null }): ReactElement {
     if (caller) setCaller(caller);
   }, [caller]);
   useEffect(() => restartStream, []);
+  useFocusAfterRemoval();
   const [open, setOpen] = useState(false);
   const key = route ? `${route.page}/${route.id ?? ''}` : '';
   useEffect(() => setOpen(false), [key]);
   const menu = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (!open) return;
-    const close = ({ key }: KeyboardEvent): void => {
-      if (key !== 'Escape') return;
+    const close = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || isEscapeOfOther(event)) return;
       setOpen(false);
       menu.current?.focus();
     };
@@ -115,6 +117,12 @@ export function Shell({ route }: { route: Route | null }): ReactElement {
       <OpenedConfirm key={JSON.stringify(route)} />
     </Projects.Provider>
   );
+}
+
+/** Reports whether Escape does something else: it closes a dialog, empties a search field, or ends the composition of a character. */
+function isEscapeOfOther({ isComposing, target }: KeyboardEvent): boolean {
+  const isSearch = target instanceof HTMLInputElement && target.type === 'search' && target.value !== '';
+  return isComposing || isSearch || document.querySelector('dialog[open]') !== null;
 }
 
 /** Shown instead of every page to an integrator whose projects were deleted: each page is about a project. */

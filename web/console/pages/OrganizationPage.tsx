@@ -14,7 +14,7 @@ import { Facts, Time } from '../ui/values';
 import { CreateProject } from './CreateProject';
 import { billingText, OrganizationState } from './Organizations';
 import { ProjectTable } from './Projects';
-import { ResumeButton, SuspendButton } from './Suspension';
+import { SuspensionButton } from './Suspension';
 
 type Organization = Schemas['Organization'];
 
@@ -104,20 +104,29 @@ function OrganizationActions({ organization: { organization_id, name, suspended 
   const path = { organization_id };
   return (
     <>
-      {!suspended && may('POST /organizations/{organization_id}/suspend') && (
-        <SuspendButton
+      {may(`POST /organizations/{organization_id}/${suspended ? 'resume' : 'suspend'}`) && (
+        <SuspensionButton
           what="organization"
+          suspended={suspended}
           onDone={onDone}
-          suspend={(body) => call('post', '/organizations/{organization_id}/suspend', { path, body })}
+          change={(body) =>
+            suspended
+              ? call('post', '/organizations/{organization_id}/resume', { path })
+              : call('post', '/organizations/{organization_id}/suspend', { path, body })
+          }
         >
-          All projects of <strong>{name}</strong> are suspended: their backends can then create no rooms, and nobody can join their rooms.
-        </SuspendButton>
-      )}
-      {suspended && may('POST /organizations/{organization_id}/resume') && (
-        <ResumeButton what="organization" onDone={onDone} resume={() => call('post', '/organizations/{organization_id}/resume', { path })}>
-          The projects of <strong>{name}</strong> can create rooms again, and people can join them. Projects that were suspended
-          individually stay suspended.
-        </ResumeButton>
+          {suspended ? (
+            <>
+              The projects of <strong>{name}</strong> can create rooms again, and people can join them. Projects that were suspended
+              individually stay suspended.
+            </>
+          ) : (
+            <>
+              All projects of <strong>{name}</strong> are suspended: their backends can then create no rooms, and nobody can join their
+              rooms.
+            </>
+          )}
+        </SuspensionButton>
       )}
       {isEmpty && may('DELETE /organizations/{organization_id}') && (
         <ActionButton

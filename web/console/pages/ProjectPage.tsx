@@ -16,7 +16,7 @@ import { Keys } from './Keys';
 import { OrganizationState } from './Organizations';
 import { ProjectSettings, RenameProject } from './ProjectSettings';
 import { ProjectState } from './Projects';
-import { ResumeButton, SuspendButton } from './Suspension';
+import { SuspensionButton } from './Suspension';
 
 /** One project: its keys with advice on their rotation, its settings, suspension and deletion. */
 export function ProjectPage({ id }: { id: string }): ReactElement {
@@ -102,6 +102,7 @@ function ProjectActions({ project, organization, onDone }: ActionsProps): ReactE
   const may = useMay();
   const path = { project_id: project.project_id };
   const exists = !project.deleted_at;
+  const { suspended } = project;
   return (
     <>
       {exists && may('POST /sign-in-links') && <NewCredential kind="link" project={project} />}
@@ -114,17 +115,31 @@ function ProjectActions({ project, organization, onDone }: ActionsProps): ReactE
           }}
         />
       )}
-      {exists && !project.suspended && may('POST /projects/{project_id}/suspend') && (
-        <SuspendButton what="project" onDone={onDone} suspend={(body) => call('post', '/projects/{project_id}/suspend', { path, body })}>
-          The backend of <strong>{project.name}</strong> can then create no rooms, and nobody can join its rooms.
-        </SuspendButton>
-      )}
-      {exists && project.suspended && organization?.suspended === false && may('POST /projects/{project_id}/resume') && (
-        <ResumeButton what="project" onDone={onDone} resume={() => call('post', '/projects/{project_id}/resume', { path })}>
-          <strong>{project.name}</strong> can create rooms again, and people can join them.
-        </ResumeButton>
-      )}
-      {exists && project.suspended && may('DELETE /projects/{project_id}') && (
+      {exists &&
+        (!suspended || organization?.suspended === false) &&
+        may(`POST /projects/{project_id}/${suspended ? 'resume' : 'suspend'}`) && (
+          <SuspensionButton
+            what="project"
+            suspended={suspended}
+            onDone={onDone}
+            change={(body) =>
+              suspended
+                ? call('post', '/projects/{project_id}/resume', { path })
+                : call('post', '/projects/{project_id}/suspend', { path, body })
+            }
+          >
+            {suspended ? (
+              <>
+                <strong>{project.name}</strong> can create rooms again, and people can join them.
+              </>
+            ) : (
+              <>
+                The backend of <strong>{project.name}</strong> can then create no rooms, and nobody can join its rooms.
+              </>
+            )}
+          </SuspensionButton>
+        )}
+      {exists && suspended && may('DELETE /projects/{project_id}') && (
         <ActionButton
           title="Delete the project"
           className="secondary danger-text"

@@ -112,9 +112,10 @@ let openings = 0;
 /** A button that opens a dialog before it does anything. */
 export function ActionButton({ label, ariaLabel, className = 'secondary', onOpen, ...confirm }: ButtonProps): ReactElement {
   const opening = useRef(0);
-  // The dialog shows what the page knows now.
+  // The dialog shows what the page knows now. It stays the same when the button has another action meanwhile.
   useLayoutEffect(() => {
-    if (opened.get()?.opening === opening.current) opened.set({ opening: opening.current, confirm });
+    const now = opened.get();
+    if (now?.opening === opening.current && now.confirm.title === confirm.title) opened.set({ opening: now.opening, confirm });
   });
   const show = (): void => {
     onOpen?.();

@@ -78,10 +78,10 @@ export function List<D, T>({
       )}
       {(next || previous) && (
         <nav className="pager" aria-label={`Pages: ${label}`}>
-          <button type="button" className="secondary" disabled={!previous} onClick={openPrevious}>
+          <button type="button" className="secondary" aria-disabled={!previous} onClick={() => previous && openPrevious()}>
             {before}
           </button>
-          <button type="button" className="secondary" disabled={!next} onClick={() => (isEmpty ? goOn() : next && openNext(next))}>
+          <button type="button" className="secondary" aria-disabled={!next} onClick={() => next && (isEmpty ? goOn() : openNext(next))}>
             {isEmpty && next ? 'Keep searching' : after}
           </button>
         </nav>
