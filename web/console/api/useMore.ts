@@ -9,6 +9,8 @@ interface More<P extends PathOf<'get'>> {
   rest: ResponseOf<P>[];
   /** Loads the next page; null if there is none, or while one loads. */
   loadMore: (() => void) | null;
+  /** Whether a page after the first one loads. */
+  loadingMore: boolean;
   /** Why the last page could not be loaded. */
   error: ApiError | null;
   retry: () => void;
@@ -41,6 +43,7 @@ export function useMore<P extends PathOf<'get'>>(path: P, input: Input<P>, follo
     rest: lastPage === null ? between : [...between, lastPage],
     loadMore:
       next === undefined ? null : () => setLoaded({ key, between: lastPage === null ? between : [...between, lastPage], cursor: next }),
+    loadingMore: cursor !== undefined && lastPage === null && last.error === null,
     error: last.error,
     retry: last.reload,
   };

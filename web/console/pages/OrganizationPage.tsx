@@ -8,6 +8,7 @@ import { ActionButton } from '../ui/Confirm';
 import { Id } from '../ui/Copy';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
+import { MoreButton } from '../ui/MoreButton';
 import { PageHead } from '../ui/PageHead';
 import { ErrorBox } from '../ui/states';
 import { Facts, Time } from '../ui/values';
@@ -24,7 +25,8 @@ const pageSize = 100;
 /** One organization: its projects, its suspension and deletion. */
 export function OrganizationPage({ id }: { id: string }): ReactElement {
   const organization = useGet('/organizations/{organization_id}', { path: { organization_id: id } });
-  const { first, rest, loadMore, error, retry } = useMore('/projects', { query: { organization_id: id, limit: pageSize } });
+  const list = useMore('/projects', { query: { organization_id: id, limit: pageSize } });
+  const { first, rest, error, retry } = list;
   const projects = first.data && [first.data, ...rest].flatMap(({ projects }) => projects);
   const above = <Link to={href('organizations')}>Organizations</Link>;
   if (!organization.data) {
@@ -82,11 +84,7 @@ export function OrganizationPage({ id }: { id: string }): ReactElement {
         {projects?.length === 0 && <p className="quiet">The organization has no projects. An owner can delete it.</p>}
         {projects && projects.length > 0 && <ProjectTable projects={projects} />}
         {error && <ErrorBox error={error} retry={retry} />}
-        {loadMore && (
-          <button type="button" className="secondary more" onClick={loadMore}>
-            Show more projects
-          </button>
-        )}
+        <MoreButton list={list}>Show more projects</MoreButton>
       </section>
     </>
   );

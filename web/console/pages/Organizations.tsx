@@ -9,6 +9,7 @@ import { Filters, TextFilter } from '../ui/Filters';
 import { FormDialog } from '../ui/FormDialog';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
+import { MoreButton } from '../ui/MoreButton';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox } from '../ui/states';
 import { Table } from '../ui/Table';
@@ -28,14 +29,11 @@ const pageSize = 100;
 /** The organizations, the oldest first, or those that a search finds. */
 export function OrganizationList({ query: { name } }: { query: Readonly<Record<string, string>> }): ReactElement {
   const may = useMay();
-  const { first, rest, loadMore, error, retry } = useMore(
-    '/organizations',
-    { query: { limit: pageSize, ...(name && { search: name }) } },
-    !name,
-  );
+  const list = useMore('/organizations', { query: { limit: pageSize, ...(name && { search: name }) } }, !name);
+  const { first, rest, error, retry } = list;
   const [creating, setCreating] = useState(false);
   const rows = first.data && [first.data, ...rest].flatMap(({ organizations }) => organizations);
-  const isEmpty = rows?.length === 0 && !first.loading && !loadMore;
+  const isEmpty = rows?.length === 0 && !first.loading && !list.loadMore && !list.loadingMore;
   const create = may('POST /organizations') && (
     <button type="button" className="primary" onClick={() => setCreating(true)}>
       Create an organization
@@ -84,11 +82,7 @@ export function OrganizationList({ query: { name } }: { query: Readonly<Record<s
         />
       )}
       {error && <ErrorBox error={error} retry={retry} />}
-      {loadMore && (
-        <button type="button" className="secondary more" onClick={loadMore}>
-          Show more organizations
-        </button>
-      )}
+      <MoreButton list={list}>Show more organizations</MoreButton>
       {creating && (
         <NewOrganization
           onCreated={() => {

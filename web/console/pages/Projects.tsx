@@ -7,6 +7,7 @@ import { Id } from '../ui/Copy';
 import { Filters, TextFilter } from '../ui/Filters';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
+import { MoreButton } from '../ui/MoreButton';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox } from '../ui/states';
 import { Table } from '../ui/Table';
@@ -32,13 +33,10 @@ function stateOf({ deleted_at, suspended, status }: Project): ReactElement {
 
 /** The projects with their keys, the oldest first, or those that a search finds. */
 export function ProjectList({ query: { name } }: { query: Readonly<Record<string, string>> }): ReactElement {
-  const { first, rest, loadMore, error, retry } = useMore(
-    '/projects',
-    { query: { limit: pageSize, ...(name && { search: name }) } },
-    !name,
-  );
+  const list = useMore('/projects', { query: { limit: pageSize, ...(name && { search: name }) } }, !name);
+  const { first, rest, error, retry } = list;
   const rows = first.data && [first.data, ...rest].flatMap(({ projects }) => projects);
-  const isEmpty = rows?.length === 0 && !first.loading && !loadMore;
+  const isEmpty = rows?.length === 0 && !first.loading && !list.loadMore && !list.loadingMore;
   return (
     <>
       <PageHead title="Projects and keys" actions={<CreateProject onDone={first.reload} />}>
@@ -61,11 +59,7 @@ export function ProjectList({ query: { name } }: { query: Readonly<Record<string
       )}
       {rows && rows.length > 0 && <ProjectTable projects={rows} />}
       {error && <ErrorBox error={error} retry={retry} />}
-      {loadMore && (
-        <button type="button" className="secondary more" onClick={loadMore}>
-          Show more projects
-        </button>
-      )}
+      <MoreButton list={list}>Show more projects</MoreButton>
     </>
   );
 }

@@ -9,6 +9,7 @@ import { ActionButton } from '../ui/Confirm';
 import { Id } from '../ui/Copy';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
+import { MoreButton } from '../ui/MoreButton';
 import { PageHead } from '../ui/PageHead';
 import { ProjectLink } from '../ui/ProjectLink';
 import { ErrorBox } from '../ui/states';
@@ -105,7 +106,7 @@ function People({ room }: { room: Schemas['Room'] }): ReactElement {
           {first.data && (
             <span className="quiet">
               {new Set(connections.map(({ identity }) => identity)).size}
-              {list.loadMore && '+'}
+              {(list.loadMore || list.loadingMore) && '+'}
             </span>
           )}
         </h2>
@@ -142,11 +143,7 @@ function People({ room }: { room: Schemas['Room'] }): ReactElement {
       )}
       {connections.length > 0 && <Bars room={room} connections={connections} onChanged={first.reload} />}
       {list.error && <ErrorBox error={list.error} retry={list.retry} />}
-      {list.loadMore && (
-        <button type="button" className="secondary more" onClick={list.loadMore}>
-          Show more connections
-        </button>
-      )}
+      <MoreButton list={list}>Show more connections</MoreButton>
     </section>
   );
 }
@@ -280,11 +277,7 @@ function Timeline({ roomId, project }: { roomId: string; project: string | undef
         </ol>
       )}
       {list.error && <ErrorBox error={list.error} retry={list.retry} />}
-      {list.loadMore && (
-        <button type="button" className="secondary more" onClick={list.loadMore}>
-          Show later events
-        </button>
-      )}
+      <MoreButton list={list}>Show later events</MoreButton>
     </section>
   );
 }

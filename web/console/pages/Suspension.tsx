@@ -25,6 +25,7 @@ export function SuspensionButton({ what, suspended, change, onDone, children }: 
   };
   return (
     <ActionButton
+      action={suspended ? 'resume' : 'suspend'}
       title={`${suspended ? 'Resume' : 'Suspend'} the ${what}`}
       className={suspended ? 'secondary' : 'secondary danger-text'}
       final={!suspended}

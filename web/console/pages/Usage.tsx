@@ -11,6 +11,7 @@ import { Chart, type Series } from '../ui/Chart';
 import { Filters, TextFilter } from '../ui/Filters';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
+import { MoreButton } from '../ui/MoreButton';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox } from '../ui/states';
 import { Table } from '../ui/Table';
@@ -240,11 +241,7 @@ function UsageByProject({ query: { organization_id, from, to } }: UsageByProject
         />
       )}
       {list.error && <ErrorBox error={list.error} retry={list.retry} />}
-      {list.loadMore && (
-        <button type="button" className="secondary more" onClick={list.loadMore}>
-          Show more projects
-        </button>
-      )}
+      <MoreButton list={list}>Show more projects</MoreButton>
     </section>
   );
 }

@@ -78,6 +78,7 @@ function Confirm({ title, children, final = false, act, onDone, onClose, typed, 
 interface Opened {
   /** The number of the opening, because a button may open its dialog again while an earlier action still waits for its response. */
   opening: number;
+  action: string | undefined;
   confirm: Omit<Props, 'onClose'>;
 }
 
@@ -105,22 +106,24 @@ interface ButtonProps extends Omit<Props, 'onClose'> {
   ariaLabel?: string | undefined;
   className?: string;
   onOpen?: () => void;
+  /** Names the action of a button that has others at other times, so that an open dialog keeps its own. */
+  action?: string;
 }
 
 let openings = 0;
 
 /** A button that opens a dialog before it does anything. */
-export function ActionButton({ label, ariaLabel, className = 'secondary', onOpen, ...confirm }: ButtonProps): ReactElement {
+export function ActionButton({ label, ariaLabel, className = 'secondary', onOpen, action, ...confirm }: ButtonProps): ReactElement {
   const opening = useRef(0);
   // The dialog shows what the page knows now. It stays the same when the button has another action meanwhile.
   useLayoutEffect(() => {
     const now = opened.get();
-    if (now?.opening === opening.current && now.confirm.title === confirm.title) opened.set({ opening: now.opening, confirm });
+    if (now?.opening === opening.current && now.action === action) opened.set({ ...now, confirm });
   });
   const show = (): void => {
     onOpen?.();
     opening.current = ++openings;
-    opened.set({ opening: opening.current, confirm });
+    opened.set({ opening: opening.current, action, confirm });
   };
   return (
     <button type="button" className={className} aria-label={ariaLabel} onClick={show}>
