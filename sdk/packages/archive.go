@@ -3,12 +3,12 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // readTree returns the files of a directory, sorted, with a prefix before their names. It leaves
@@ -37,19 +37,29 @@ func readTree(dir, prefix string) ([]file, error) {
 	return files, err
 }
 
-// zipEpoch is the time of every file in a zip, the earliest that the format has, so that the bytes
-// do not depend on the time of the build.
-var zipEpoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+// zipEpoch is the date of every file in a zip, the earliest that the format has, so that the bytes do not depend on the
+// time of the build: 1980-01-01 in the form of MS-DOS.
+const zipEpoch = 1<<5 | 1
 
 // zipped returns a zip archive of the files in their order. They are not compressed, so that the bytes do not depend on
-// the version of Go either.
+// the version of Go either. Sizes and checksums are before the files, because readers of a stream, such as uv, cannot
+// find the end of a file that is not compressed otherwise.
 func zipped(files []file) ([]byte, error) {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
 	for _, f := range files {
-		header := &zip.FileHeader{Name: f.name, Method: zip.Store, Modified: zipEpoch}
+		size := uint64(len(f.content))
+		header := &zip.FileHeader{
+			Name:               f.name,
+			Method:             zip.Store,
+			ReaderVersion:      zipVersion,
+			ModifiedDate:       zipEpoch,
+			CRC32:              crc32.ChecksumIEEE(f.content),
+			CompressedSize64:   size,
+			UncompressedSize64: size,
+		}
 		header.SetMode(0o644)
-		w, err := archive.CreateHeader(header)
+		w, err := archive.CreateRaw(header)
 		if err != nil {
 			return nil, err
 		}
@@ -60,3 +70,6 @@ func zipped(files []file) ([]byte, error) {
 	err := archive.Close()
 	return out.Bytes(), err
 }
+
+// zipVersion is the version 2.0 of the format, which a reader needs.
+const zipVersion = 20
