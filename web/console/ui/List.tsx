@@ -1,4 +1,4 @@
-import { type Key, type ReactElement, type ReactNode, useEffect, useState } from 'react';
+import { type Key, type ReactElement, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Resource } from '../api/useGet';
 import { isFirstPage, openNext, openPrevious, skipPage } from '../router';
 import { ErrorBox } from './states';
@@ -57,11 +57,15 @@ export function List<D, T>({
   // The page before stays while the next one loads.
   const isEmpty = data !== null && rowsOf(data).length === 0;
   const [stopped, goOn] = useSkipEmpty(isEmpty, loading || error || data === null ? undefined : cursorOf?.(data), cursor);
+  const hadPager = useRef(false);
   if (error && data === null) return <ErrorBox error={error} retry={reload} />;
   if (data === null) return <Loading />;
   const rows = rowsOf(data);
   const next = cursorOf?.(data);
   const previous = !isFirstPage(cursor);
+  // It stays while a page loads, so that its buttons keep the focus.
+  const hasPager = Boolean(next || previous) || (loading && hadPager.current);
+  hadPager.current = hasPager;
   const [before, after] = oldestFirst ? ['Older', 'Newer'] : ['Newer', 'Older'];
   return (
     <div className="list">
@@ -76,7 +80,7 @@ export function List<D, T>({
             : `There are no ${after.toLowerCase()} entries.`}
         </p>
       )}
-      {(next || previous) && (
+      {hasPager && (
         <nav className="pager" aria-label={`Pages: ${label}`}>
           <button type="button" className="secondary" aria-disabled={!previous} onClick={() => previous && openPrevious()}>
             {before}
