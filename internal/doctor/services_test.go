@@ -75,7 +75,7 @@ func TestMediaPortFindings_OtherPaths(t *testing.T) {
 		delay  = "warning: media uses TCP, with more delay."
 		turn   = "warning: people whose network blocks UDP use TURN."
 		silent = "warning: people whose network blocks UDP cannot hear anybody."
-		nobody = "error: people hear each other only if no firewall is between them and the server."
+		direct = "error: people hear each other only if no firewall is between them and the server."
 	)
 	plain := config.Config{Listen: ":8080", TURN: true}
 	files := config.Config{Listen: ":443", TURN: true, TLSCertFile: "cert", TLSKeyFile: "key"}
@@ -90,16 +90,16 @@ func TestMediaPortFindings_OtherPaths(t *testing.T) {
 		failures []*media.PortError
 		want     []string
 	}{
-		"one port":                             {plain, []*media.PortError{udp}, []string{nobody}},
+		"one port":                             {plain, []*media.PortError{udp}, []string{direct}},
 		"the other port":                       {separate(plain, true), []*media.PortError{udp}, []string{delay}},
 		"TCP":                                  {separate(plain, true), []*media.PortError{tcp}, []string{silent}},
-		"both ports":                           {separate(plain, true), []*media.PortError{udp, tcp}, []string{nobody, silent}},
+		"both ports":                           {separate(plain, true), []*media.PortError{udp, tcp}, []string{direct, silent}},
 		"TLS":                                  {files, []*media.PortError{udp}, []string{delay}},
 		"TLS without TURN":                     {withoutTURN, []*media.PortError{udp}, []string{delay}},
 		"TLS and TCP":                          {separate(files, true), []*media.PortError{tcp}, []string{turn}},
 		"TLS and both ports":                   {separate(files, true), []*media.PortError{udp, tcp}, []string{delay, turn}},
 		"TLS without TURN, and TCP":            {separate(files, false), []*media.PortError{tcp}, []string{silent}},
-		"TLS without TURN, and both ports":     {separate(files, false), []*media.PortError{udp, tcp}, []string{nobody, silent}},
+		"TLS without TURN, and both ports":     {separate(files, false), []*media.PortError{udp, tcp}, []string{direct, silent}},
 		"TLS without TURN, and the other port": {separate(files, false), []*media.PortError{udp}, []string{delay}},
 	} {
 		var got []string
@@ -113,7 +113,7 @@ func TestMediaPortFindings_OtherPaths(t *testing.T) {
 	}
 }
 
-// While nobody can tell whether the server runs, a port that it may have is no finding.
+// While direct can tell whether the server runs, a port that it may have is no finding.
 func TestCheckPorts_UnreadableLock(t *testing.T) {
 	cfg := newConfig(t)
 	occupyUDP(t, &cfg)
@@ -294,7 +294,7 @@ pool_mode = transaction
 	log := &testkit.Buffer{}
 	pooler := exec.Command("pgbouncer", file)
 	if os.Geteuid() == 0 {
-		pooler.Args = append(pooler.Args, "-u", "nobody") // it does not run as root
+		pooler.Args = append(pooler.Args, "-u", "direct") // it does not run as root
 	}
 	pooler.Stdout, pooler.Stderr = log, log
 	if err := pooler.Start(); err != nil {
