@@ -50,9 +50,10 @@ func zipped(files []file) ([]byte, error) {
 	for _, f := range files {
 		size := uint64(len(f.content))
 		header := &zip.FileHeader{
-			Name:               f.name,
-			Method:             zip.Store,
-			ReaderVersion:      zipVersion,
+			Name:          f.name,
+			Method:        zip.Store,
+			ReaderVersion: zipVersion,
+			//lint:ignore SA1019 CreateRaw writes this field, and not Modified
 			ModifiedDate:       zipEpoch,
 			CRC32:              crc32.ChecksumIEEE(f.content),
 			CompressedSize64:   size,
