@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,12 +12,27 @@ import (
 	"parley/internal/config"
 )
 
-// writeRecorder records each write to a log as one element.
-type writeRecorder struct{ calls []string }
+// writeRecorder records each write to a log as one element. It has a lock because the timer of a logWriter writes on
+// its own goroutine.
+type writeRecorder struct {
+	mu    sync.Mutex
+	calls []string
+}
 
 func (w *writeRecorder) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.calls = append(w.calls, string(p))
 	return len(p), nil
+}
+
+// take returns the writes since the last call.
+func (w *writeRecorder) take() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	calls := w.calls
+	w.calls = nil
+	return calls
 }
 
 func TestLogWriter_BatchesLines(t *testing.T) {
@@ -27,31 +43,30 @@ func TestLogWriter_BatchesLines(t *testing.T) {
 		for range 2 {
 			log.Info("one")
 			log.Info("two")
-			if len(got.calls) != 0 {
-				t.Fatalf("before the flush interval: got writes %q, want none", got.calls)
+			if writes := got.take(); len(writes) != 0 {
+				t.Fatalf("before the flush interval: got writes %q, want none", writes)
 			}
 			time.Sleep(logFlushInterval) // of the fake clock
 			synctest.Wait()
-			if len(got.calls) != 1 || strings.Count(got.calls[0], "\n") != 2 {
-				t.Fatalf("after the flush interval: got writes %q, want one with two lines", got.calls)
+			if writes := got.take(); len(writes) != 1 || strings.Count(writes[0], "\n") != 2 {
+				t.Fatalf("after the flush interval: got writes %q, want one with two lines", writes)
 			}
-			got.calls = nil
 		}
 		log.Info("before")
 		log.Warn("at once")
-		if len(got.calls) != 1 || !strings.Contains(got.calls[0], "before") ||
-			!strings.Contains(got.calls[0], "at once") {
-			t.Fatalf("after a warning: got writes %q, want one with both lines", got.calls)
+		if writes := got.take(); len(writes) != 1 || !strings.Contains(writes[0], "before") ||
+			!strings.Contains(writes[0], "at once") {
+			t.Fatalf("after a warning: got writes %q, want one with both lines", writes)
 		}
 		log.Info("last")
 		lines.flush()
-		if len(got.calls) != 2 || !strings.Contains(got.calls[1], "last") {
-			t.Fatalf("after flush: got writes %q, want a second one", got.calls)
+		if writes := got.take(); len(writes) != 1 || !strings.Contains(writes[0], "last") {
+			t.Fatalf("after flush: got writes %q, want one with the last line", writes)
 		}
 		time.Sleep(time.Hour) // proves that nothing more is written
 		synctest.Wait()
-		if len(got.calls) != 2 {
-			t.Fatalf("an hour later: got writes %q, want no third one", got.calls)
+		if writes := got.take(); len(writes) != 0 {
+			t.Fatalf("an hour later: got writes %q, want no more", writes)
 		}
 	})
 }
@@ -64,8 +79,11 @@ func TestLogWriter_BoundedBuffer(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(lines, nil))
 	for range 1000 {
 		log.Info(strings.Repeat("x", 1000))
-		if len(lines.pending) >= logBufferSize {
-			t.Fatalf("got %d pending bytes, want less than %d", len(lines.pending), logBufferSize)
+		lines.mu.Lock() // the timer may flush at the same time
+		pending := len(lines.pending)
+		lines.mu.Unlock()
+		if pending >= logBufferSize {
+			t.Fatalf("got %d pending bytes, want less than %d", pending, logBufferSize)
 		}
 	}
 	lines.flush()
