@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -186,42 +185,18 @@ func TestDoctor_ProxyIdleStop(t *testing.T) {
 // nothing from the server for a time.
 func forwardIdle(t *testing.T, to string, idle time.Duration) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			in, err := l.Accept()
-			if err != nil {
+	return testkit.StartProxy(t, to, nil, func(client, server net.Conn) {
+		for b, received := make([]byte, 4096), 0; ; {
+			if received > 0 { // it waits longer for a response
+				_ = server.SetReadDeadline(time.Now().Add(idle))
+			}
+			n, err := server.Read(b)
+			received += n
+			if _, writeErr := client.Write(b[:n]); err != nil || writeErr != nil {
 				return
 			}
-			out, err := net.Dial("tcp", to)
-			if err != nil {
-				_ = in.Close()
-				continue
-			}
-			go func() {
-				_, _ = io.Copy(out, in)
-				_ = out.Close()
-			}()
-			go func() {
-				defer func() { _, _ = in.Close(), out.Close() }()
-				for b, received := make([]byte, 4096), 0; ; {
-					if received > 0 { // it waits longer for a response
-						_ = out.SetReadDeadline(time.Now().Add(idle))
-					}
-					n, err := out.Read(b)
-					received += n
-					if _, writeErr := in.Write(b[:n]); err != nil || writeErr != nil {
-						return
-					}
-				}
-			}()
 		}
-	}()
-	return l.Addr().String()
+	})
 }
 
 // A check from another machine joins over each path that the server offers, once for each code, and the

@@ -3,7 +3,6 @@ package doctor
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"os"
@@ -231,20 +230,7 @@ func delayed(t *testing.T, to string, by func(piece []byte) time.Duration) seal.
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Host = delay(t, u.Host, by)
-	return seal.Secret(u.String())
-}
-
-// delay returns the address of a proxy that forwards to an address, each piece after a time.
-func delay(t *testing.T, to string, by func(piece []byte) time.Duration) (address string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	forward := func(from, to net.Conn) {
-		defer func() { _ = to.Close() }()
+	forward := func(to, from net.Conn) {
 		for b := make([]byte, 4096); ; {
 			n, err := from.Read(b)
 			time.Sleep(by(b[:n]))
@@ -253,22 +239,8 @@ func delay(t *testing.T, to string, by func(piece []byte) time.Duration) (addres
 			}
 		}
 	}
-	go func() {
-		for {
-			in, err := l.Accept()
-			if err != nil {
-				return
-			}
-			out, err := net.Dial("tcp", to)
-			if err != nil {
-				_ = in.Close()
-				continue
-			}
-			go forward(in, out)
-			go forward(out, in)
-		}
-	}()
-	return l.Addr().String()
+	u.Host = testkit.StartProxy(t, u.Host, forward, forward)
+	return seal.Secret(u.String())
 }
 
 // PgBouncer that assigns a connection for each transaction is found.
@@ -418,22 +390,7 @@ func TestVersions(t *testing.T) {
 // the same length.
 func rewriting(t *testing.T, server, before, after string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	forward := func(client net.Conn) {
-		defer func() { _ = client.Close() }()
-		conn, err := net.Dial("tcp", server)
-		if err != nil {
-			return
-		}
-		defer func() { _ = conn.Close() }()
-		go func() {
-			_, _ = io.Copy(conn, client)
-			_ = conn.Close()
-		}()
+	return testkit.StartProxy(t, server, nil, func(client, conn net.Conn) {
 		var waiting []byte
 		for b := make([]byte, 32<<10); ; {
 			n, err := conn.Read(b)
@@ -453,17 +410,7 @@ func rewriting(t *testing.T, server, before, after string) string {
 			}
 			waiting = waiting[len(waiting)-kept:]
 		}
-	}
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go forward(client)
-		}
-	}()
-	return l.Addr().String()
+	})
 }
 
 // Two clocks that differ are found, and the offset is in the sentence.

@@ -1,5 +1,5 @@
 // Package testkit provides helpers for tests that start servers and wait for them: polling
-// for a condition, free ports, a buffer for logs, and child processes.
+// for a condition, free ports, a proxy, a buffer for logs, and child processes.
 package testkit
 
 import (

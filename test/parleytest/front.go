@@ -1,11 +1,12 @@
 package parleytest
 
 import (
-	"io"
 	"net"
 	"strconv"
 	"sync/atomic"
 	"testing"
+
+	"parley/internal/testkit"
 )
 
 // Front is the public address of servers on 127.0.0.1. It connects each client to the server that it has at that
@@ -40,13 +41,10 @@ func (f *Front) Listen(t testing.TB, host string) {
 }
 
 func (f *Front) serve(l net.Listener) {
-	for {
-		client, err := l.Accept()
-		if err != nil {
-			return
-		}
-		go f.forward(client)
-	}
+	testkit.ServeProxy(l, func() string {
+		address, _ := f.server.Load().(string)
+		return address
+	}, nil, nil)
 }
 
 // SetServer sets the server of later clients, host:port.
@@ -54,18 +52,3 @@ func (f *Front) SetServer(address string) { f.server.Store(address) }
 
 // Port returns the port of the front.
 func (f *Front) Port() int { return f.Addr().(*net.TCPAddr).Port }
-
-func (f *Front) forward(client net.Conn) {
-	defer func() { _ = client.Close() }()
-	address, _ := f.server.Load().(string)
-	server, err := net.Dial("tcp", address)
-	if err != nil {
-		return
-	}
-	defer func() { _ = server.Close() }()
-	go func() {
-		_, _ = io.Copy(server, client)
-		_ = server.Close()
-	}()
-	_, _ = io.Copy(client, server)
-}
