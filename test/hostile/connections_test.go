@@ -72,23 +72,6 @@ func TestLimits_IdleConnections(t *testing.T) {
 	}
 
 	m := p.createRoom(room.Audio, 5)
-	var all []*mediatest.Participant
-	for _, network := range []mediatest.Network{{}, {Relay: "turn"}} {
-		network.TLS = secure
-		joined, err := network.Join(t.Context(), p.URL, m.newGuestSeat("Guest").Token)
-		if err != nil {
-			t.Fatalf("join with the network %+v: got %v, want no error", network, err)
-		}
-		t.Cleanup(joined.Abort)
-		if err := joined.Publish(t.Context(), "mic", mediatest.Microphone); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, joined)
-	}
-	for i, from := range all {
-		if err := all[1-i].AwaitPacketsFrom(t.Context(), from.Identity(), mediatest.Microphone); err != nil {
-			t.Error(err)
-		}
-	}
+	m.joinOver(mediatest.Network{TLS: secure}, mediatest.Network{TLS: secure, Relay: "turn"})
 	p.assertAlive(t)
 }

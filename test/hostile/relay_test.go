@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/livekit/protocol/livekit"
-	"github.com/pion/logging"
 	"github.com/pion/stun/v3"
-	"github.com/pion/turn/v5"
 
 	"parley/internal/media/mediatest"
+	"parley/internal/media/relay/relaytest"
 	"parley/internal/room"
 	"parley/internal/testkit"
 )
@@ -25,28 +24,7 @@ func TestRelay_MediaOnly(t *testing.T) {
 	p := startServerWith(t, t.TempDir(), nil, "--listen", address, "--public-url", "https://"+address,
 		"--tls-cert-file", certificateDir+"/cert.pem", "--tls-key-file", certificateDir+"/key.pem")
 	m := p.createRoom(room.Audio, 5)
-	var all []*mediatest.Participant
-	for _, network := range []mediatest.Network{{}, {Relay: "turn"}, {Relay: "turns"}} {
-		joined, err := network.Join(t.Context(), p.URL, m.newGuestSeat("Guest").Token)
-		if err != nil {
-			t.Fatalf("join with the network %+v: got %v, want no error", network, err)
-		}
-		t.Cleanup(joined.Abort)
-		if err := joined.Publish(t.Context(), "mic", mediatest.Microphone); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, joined)
-	}
-	for _, hears := range all {
-		for _, speaks := range all {
-			if speaks == hears {
-				continue
-			}
-			if err := hears.AwaitPacketsFrom(t.Context(), speaks.Identity(), mediatest.Microphone); err != nil {
-				t.Error(err)
-			}
-		}
-	}
+	all := m.joinOver(mediatest.Network{}, mediatest.Network{Relay: "turn"}, mediatest.Network{Relay: "turns"})
 	for _, secure := range []bool{true, false} {
 		attackRelay(t, address, secure, all[0].JoinResponse().IceServers[0])
 	}
@@ -64,21 +42,7 @@ func attackRelay(t *testing.T, address string, secure bool, server *livekit.ICES
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	c, err := turn.NewClient(&turn.ClientConfig{
-		TURNServerAddr: address,
-		STUNServerAddr: address,
-		Conn:           turn.NewSTUNConn(conn),
-		Username:       server.Username,
-		Password:       server.Credential,
-		LoggerFactory:  &logging.DefaultLoggerFactory{DefaultLogLevel: logging.LogLevelDisabled},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	if err := c.Listen(); err != nil {
-		t.Fatal(err)
-	}
+	c := relaytest.NewClient(t, conn, server.Username, server.Credential)
 	relay, err := c.Allocate()
 	if err != nil {
 		t.Fatalf("allocate over %s, TLS %t: got %v, want a relay", address, secure, err)
@@ -88,7 +52,7 @@ func attackRelay(t *testing.T, address string, secure bool, server *livekit.ICES
 	if err != nil {
 		t.Fatal(err)
 	}
-	otherAddress, otherPort := listenUDP(t, "127.0.0.2"), listenUDP(t, "127.0.0.1")
+	otherAddress, otherPort := relaytest.ListenUDP(t, "127.0.0.2"), relaytest.ListenUDP(t, "127.0.0.1")
 	for _, to := range []*net.UDPAddr{
 		otherAddress.LocalAddr().(*net.UDPAddr), otherPort.LocalAddr().(*net.UDPAddr),
 		{IP: net.IPv4(169, 254, 169, 254), Port: 80}, {IP: net.IPv4(127, 0, 0, 1), Port: 53},
@@ -123,16 +87,6 @@ func attackRelay(t *testing.T, address string, secure bool, server *livekit.ICES
 			t.Errorf("%s: got %d bytes, %v, want none", name, n, err)
 		}
 	}
-}
-
-func listenUDP(t *testing.T, host string) net.PacketConn {
-	t.Helper()
-	conn, err := net.ListenPacket("udp4", host+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return conn
 }
 
 // peerAddress is the attribute XOR-PEER-ADDRESS.

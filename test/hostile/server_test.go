@@ -221,6 +221,33 @@ func (m *meeting) joinAsHost() (seat, *mediatest.Participant) {
 	return s, p
 }
 
+// joinOver joins a guest over each network, and checks that each of them hears the others.
+func (m *meeting) joinOver(networks ...mediatest.Network) (all []*mediatest.Participant) {
+	m.t.Helper()
+	for _, network := range networks {
+		joined, err := network.Join(m.t.Context(), m.URL, m.newGuestSeat("Guest").Token)
+		if err != nil {
+			m.t.Fatalf("join with the network %+v: got %v, want no error", network, err)
+		}
+		m.t.Cleanup(joined.Abort)
+		if err := joined.Publish(m.t.Context(), "mic", mediatest.Microphone); err != nil {
+			m.t.Fatal(err)
+		}
+		all = append(all, joined)
+	}
+	for _, hears := range all {
+		for _, speaks := range all {
+			if speaks == hears {
+				continue
+			}
+			if err := hears.AwaitPacketsFrom(m.t.Context(), speaks.Identity(), mediatest.Microphone); err != nil {
+				m.t.Error(err)
+			}
+		}
+	}
+	return all
+}
+
 // hostAction calls the join API as the host.
 func (m *meeting) hostAction(host seat, path string, in map[string]any) {
 	m.t.Helper()

@@ -13,10 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pion/logging"
 	"github.com/pion/stun/v3"
 	"github.com/pion/turn/v5"
 
+	"parley/internal/media/relay/relaytest"
 	"parley/internal/testkit"
 )
 
@@ -38,7 +38,7 @@ func startServer(t *testing.T, times timeouts) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	media := listenUDP(t, "127.0.0.1")
+	media := relaytest.ListenUDP(t, "127.0.0.1")
 	go func() {
 		for b := make([]byte, 1500); ; {
 			n, from, err := media.ReadFrom(b)
@@ -61,16 +61,6 @@ func startServer(t *testing.T, times timeouts) *server {
 	return &server{Server: s, address: l.Addr().String(), media: address}
 }
 
-func listenUDP(t *testing.T, host string) net.PacketConn {
-	t.Helper()
-	conn, err := net.ListenPacket("udp4", host+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return conn
-}
-
 func (s *server) dial(t *testing.T) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.address)
@@ -84,22 +74,7 @@ func (s *server) dial(t *testing.T) net.Conn {
 // client connects with a credential and returns a client that listens.
 func (s *server) client(t *testing.T, user, password string) *turn.Client {
 	t.Helper()
-	c, err := turn.NewClient(&turn.ClientConfig{
-		TURNServerAddr: s.address,
-		STUNServerAddr: s.address,
-		Conn:           turn.NewSTUNConn(s.dial(t)),
-		Username:       user,
-		Password:       password,
-		LoggerFactory:  &logging.DefaultLoggerFactory{DefaultLogLevel: logging.LogLevelDisabled},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	if err := c.Listen(); err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return relaytest.NewClient(t, s.dial(t), user, password)
 }
 
 // allocate returns a relay to some peers, and its client.
@@ -156,7 +131,7 @@ func TestServer_ReachesMediaPort(t *testing.T) {
 func TestServer_ReachesOtherNode(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, defaultTimeouts)
-	other := listenUDP(t, "127.0.0.3")
+	other := relaytest.ListenUDP(t, "127.0.0.3")
 	peer := addrPort(other.LocalAddr())
 	relay, _ := s.allocate(t, peer)
 	if _, err := relay.WriteTo([]byte("hello"), net.UDPAddrFromAddrPort(peer)); err != nil {
@@ -174,8 +149,8 @@ func TestServer_ReachesNothingElse(t *testing.T) {
 	s := startServer(t, defaultTimeouts)
 	relay, _ := s.allocate(t, announced)
 	to := net.UDPAddrFromAddrPort(announced)
-	otherPort := listenUDP(t, "127.0.0.1")
-	otherAddress := listenUDP(t, "127.0.0.2")
+	otherPort := relaytest.ListenUDP(t, "127.0.0.1")
+	otherAddress := relaytest.ListenUDP(t, "127.0.0.2")
 	for _, forbidden := range []net.Addr{
 		otherAddress.LocalAddr(), otherPort.LocalAddr(), net.UDPAddrFromAddrPort(s.media),
 		&net.UDPAddr{IP: net.IPv4(169, 254, 169, 254), Port: 80},
@@ -305,7 +280,7 @@ func TestServer_ClosesWithoutRelay(t *testing.T) {
 func TestServer_ClosesIdleRelays(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, timeouts{allocation: time.Hour, idle: 3 * time.Second})
-	silent := listenUDP(t, "127.0.0.3")
+	silent := relaytest.ListenUDP(t, "127.0.0.3")
 	peer := addrPort(silent.LocalAddr())
 	idle, _ := s.allocate(t, peer)
 	used, _ := s.allocate(t, announced)
@@ -321,7 +296,7 @@ func TestServer_ClosesIdleRelays(t *testing.T) {
 func TestServer_EndsRelaysToOthers(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, timeouts{allocation: time.Hour, idle: time.Hour, unused: time.Hour})
-	other := addrPort(listenUDP(t, "127.0.0.3").LocalAddr())
+	other := addrPort(relaytest.ListenUDP(t, "127.0.0.3").LocalAddr())
 	s.allocate(t, announced)
 	for range 2 {
 		user, password := Credentials(secret, []netip.AddrPort{other}, time.Now().Add(time.Minute))
