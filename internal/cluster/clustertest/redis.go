@@ -28,12 +28,7 @@ const Password = "hunter2-of-redis"
 // redis-server is not installed.
 func NewRedis(t testing.TB) *Redis {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &Redis{t: t, port: l.Addr().(*net.TCPAddr).Port}
-	_ = l.Close()
+	r := &Redis{t: t, port: testkit.FreeTCPPort(t)}
 	t.Cleanup(r.Kill)
 	r.Start()
 	return r

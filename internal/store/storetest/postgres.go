@@ -24,6 +24,8 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // driver "pgx"
+
+	"parley/internal/testkit"
 )
 
 // minMemoryBytes is the free space that a file system in memory needs for the servers
@@ -363,12 +365,11 @@ func (s *PostgresServer) follow(primary *PostgresServer) error {
 
 // start starts a server with a free port and more settings than those it has.
 func (s *PostgresServer) start(settings string) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := testkit.PickTCPPort()
 	if err != nil {
 		return err
 	}
-	s.port = l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
+	s.port = port
 	file, err := os.OpenFile(filepath.Join(s.dataDir(), "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
