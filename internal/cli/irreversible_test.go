@@ -13,9 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
-
-	"parley/internal/config"
 	"parley/internal/testkit"
 )
 
@@ -96,31 +93,14 @@ var finalVerbs = regexp.MustCompile(`\b(delete|remove|erase|revoke|end|suspend|r
 // Every command that cannot be undone has --dry-run and --yes, and no other command.
 func TestIrreversible_CommandsHaveTheFlags(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(new(commands), config.Options(nil)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, leaf := range parser.Model.Leaves(false) {
-		has := map[string]bool{}
-		for _, flag := range leaf.Flags {
-			has[flag.Name] = true
-		}
-		name := strings.TrimPrefix(leaf.FullPath(), parser.Model.Name+" ")
-		_, listed := irreversibleCommands[name]
-		if listed {
-			found++
-		}
-		if has["dry-run"] != listed || has["yes"] != listed {
-			t.Errorf("%s: got the flags %v, want --dry-run and --yes: %t", name, has, listed)
+	eachCommand(t, irreversibleCommands, func(name, _ string, flags map[string]bool, listed bool) {
+		if flags["dry-run"] != listed || flags["yes"] != listed {
+			t.Errorf("%s: got the flags %v, want --dry-run and --yes: %t", name, flags, listed)
 		}
 		if finalVerbs.MatchString(name) && !listed {
 			t.Errorf("%s is not among the commands that cannot be undone, want it there", name)
 		}
-	}
-	if found != len(irreversibleCommands) {
-		t.Errorf("got %d of the %d listed commands, want all", found, len(irreversibleCommands))
-	}
+	})
 }
 
 // A dry run only reads.
