@@ -44,29 +44,10 @@ func TestConsole_ServesBuiltFiles(t *testing.T) {
 			t.Errorf("%s: got %d %q %v, want %d %q, Cache-Control %q",
 				tc.path, w.Code, w.Body, w.Header(), tc.status, tc.body, tc.cache)
 		}
-		policy := w.Header().Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") || strings.Contains(policy, "unsafe") ||
-			strings.Contains(policy, "http") || !strings.HasSuffix(policy, "; frame-ancestors 'none'") ||
-			w.Header().Get("X-Frame-Options") != "DENY" {
-			t.Errorf("%s: got the headers %v, want a policy that allows only this host and no frame", tc.path, w.Header())
-		}
+		checkPolicy(t, tc.path, w.Header())
 	}
-	w := httptest.NewRecorder()
-	console.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/console", nil))
-	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST: got status %d, Allow %q, want 405", w.Code, w.Header().Get("Allow"))
-	}
-
-	// The room page does not serve the files of the console.
-	room, err := New(built, fakeRooms{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w = httptest.NewRecorder()
-	room.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/console/assets/main-1.js", nil))
-	if w.Code != 404 || w.Body.String() != "the room" {
-		t.Errorf("the room page serves the console: got %d %q, want 404 %q", w.Code, w.Body, "the room")
-	}
+	checkReadOnly(t, console, "/console")
+	checkOutsideRoomPage(t, built, "/console/assets/main-1.js")
 	for path, want := range map[string]bool{"/consoles": false, "/console": true, "/console/rooms": true} {
 		if got := IsConsole(path); got != want {
 			t.Errorf("IsConsole(%q): got %v, want %v", path, got, want)

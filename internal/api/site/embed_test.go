@@ -54,22 +54,8 @@ func TestEmbedScript_Headers(t *testing.T) {
 				tc.method, tc.accept, w.Code, w.Body, tc.body, diff)
 		}
 	}
-	w := httptest.NewRecorder()
-	script.ServeHTTP(w, httptest.NewRequest(http.MethodPost, EmbedPath, nil))
-	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST: got status %d, Allow %q, want 405", w.Code, w.Header().Get("Allow"))
-	}
-
-	// The room page does not serve the script under another path with other headers.
-	room, err := New(built, fakeRooms{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w = httptest.NewRecorder()
-	room.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/embed/embed.js", nil))
-	if w.Code != http.StatusNotFound || w.Body.String() != "the room" {
-		t.Errorf("the room page serves the script: got %d %q, want 404 %q", w.Code, w.Body, "the room")
-	}
+	checkReadOnly(t, script, EmbedPath)
+	checkOutsideRoomPage(t, built, "/embed/embed.js") // there it would have other headers
 }
 
 func TestNewEmbedScript_NotBuilt(t *testing.T) {

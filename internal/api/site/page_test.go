@@ -58,11 +58,7 @@ func TestHandler_ServesBuiltFiles(t *testing.T) {
 			t.Errorf("%s: got headers %v, want Referrer-Policy no-referrer and nosniff", tc.path, w.Header())
 		}
 	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/r/0197", nil))
-	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST: got status %d, Allow %q, want 405", w.Code, w.Header().Get("Allow"))
-	}
+	checkReadOnly(t, h, "/r/0197")
 }
 
 // fakeRooms maps the id of a room to the origins that may embed it.
