@@ -30,15 +30,7 @@ func TestRequests_NullAsDescribed(t *testing.T) {
 
 func TestCompanionRoutes(t *testing.T) {
 	t.Parallel()
-	t.Run("meeting", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckMeeting(t) })
-	t.Run("reschedule", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckReschedule(t) })
-	t.Run("order of checks", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckErrorOrder(t) })
-	t.Run("replays", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckReplays(t) })
-	t.Run("body signatures", func(t *testing.T) {
-		t.Parallel()
-		newMeetingFixture(t,
-			NewFixture(t)).CheckBodySignatures(t)
-	})
+	CheckCompanionRoutes(t, newMeetingFixture)
 }
 
 func TestRandomCalls_HaveDescribedResponses(t *testing.T) {

@@ -2,7 +2,6 @@ package v4
 
 import (
 	"errors"
-	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -167,15 +166,7 @@ func TestOperations(t *testing.T) {
 			AssertError(t, c.Do(t, http.MethodPost, path, nil, nil), 404, "there is no such path in this version of the API")
 		}
 	})
-	t.Run("the description", func(t *testing.T) {
-		answer := c.Do(t, http.MethodGet, "/api/v4/openapi.yaml", nil, nil)
-		served, err := io.ReadAll(answer.Body)
-		if err != nil || answer.StatusCode != 200 || string(served) != string(Description(t)) {
-			t.Errorf("description: got status %d, error %v, %d bytes, want 200 and the %d bytes of openapi.yaml",
-				answer.StatusCode, err, len(served), len(Description(t)))
-		}
-		AssertError(t, c.Do(t, http.MethodPost, "/api/v4/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
-	})
+	t.Run("the description", func(t *testing.T) { CheckDescription(t, c, "/api/v4/openapi.yaml") })
 	t.Run("companion routes", newMeetingFixture(t, b).ErrorTests(c))
 	c.AssertCovered()
 	c.AssertGolden("testdata/refusals.golden")

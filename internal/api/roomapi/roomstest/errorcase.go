@@ -148,6 +148,21 @@ func TransportCases() []ErrorCase {
 	}
 }
 
+// BodyCases returns the cases of bodies that are not a JSON object.
+func BodyCases() []ErrorCase {
+	return []ErrorCase{
+		{
+			Name:    "bad fields after a bad signature stay unsaid",
+			Body:    RawBody(`{`),
+			Status:  401,
+			Message: "invalid signature",
+			Header:  func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") },
+		},
+		BodyCase("empty body", ``, "the body ends before its JSON does"),
+		BodyCase("an array", `[]`, "the body must be a JSON object"),
+	}
+}
+
 // CreateCases returns the cases that every creation of a room has.
 func CreateCases() []ErrorCase {
 	long := strings.Repeat("é", 256)
