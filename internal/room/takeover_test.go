@@ -163,6 +163,29 @@ func TestFailover_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	}
 }
 
+// thirdNode returns another node of a cluster with a database of PostgreSQL.
+func (c *cluster) thirdNode(t *testing.T, url string) *room.Service {
+	t.Helper()
+	return room.NewService(reopenDB(t, url), nodeMedia{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID,
+		discardLogger, room.Options{Clustered: true})
+}
+
+// watchAtOnce lets nodes send their heartbeat and look for lost nodes at the same time, once for each second.
+func (c *cluster) watchAtOnce(t *testing.T, seconds int, nodes ...*room.Service) {
+	t.Helper()
+	for range seconds {
+		c.clock.advance(time.Second)
+		var all sync.WaitGroup
+		for _, n := range nodes {
+			all.Go(func() {
+				n.Heartbeat(t.Context())
+				n.WatchNodes(t.Context())
+			})
+		}
+		all.Wait()
+	}
+}
+
 // If two nodes take over at once, each row and each event is written once. This needs
 // PostgreSQL.
 func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
@@ -175,19 +198,8 @@ func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 		c.enter(t, 0, id, guest(n), "PA_"+id)
 		ids = append(ids, id)
 	}
-	third := room.NewService(reopenDB(t, url), nodeMedia{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID,
-		discardLogger, room.Options{Clustered: true})
-	for range 6 {
-		c.clock.advance(time.Second)
-		var both sync.WaitGroup
-		for _, n := range []*room.Service{c.nodes[1], third} {
-			both.Go(func() {
-				n.Heartbeat(t.Context())
-				n.WatchNodes(t.Context())
-			})
-		}
-		both.Wait()
-	}
+	third := c.thirdNode(t, url)
+	c.watchAtOnce(t, 6, c.nodes[1], third)
 	for _, id := range ids {
 		rows := c.attendance(t, id)
 		events, err := storetest.Events(t.Context(), c.db, id)
@@ -206,19 +218,8 @@ func TestFailover_RecordsLostNodeOnce(t *testing.T) {
 	c := newCluster(t, storetest.Open(t, url, ""))
 	lost := c.nodes[0].NodeID()
 	lastAlive := c.clock.Now()
-	third := room.NewService(reopenDB(t, url), nodeMedia{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID,
-		discardLogger, room.Options{Clustered: true})
-	for range 70 {
-		c.clock.advance(time.Second)
-		var both sync.WaitGroup
-		for _, n := range []*room.Service{c.nodes[1], third} {
-			both.Go(func() {
-				n.Heartbeat(t.Context())
-				n.WatchNodes(t.Context())
-			})
-		}
-		both.Wait()
-	}
+	third := c.thirdNode(t, url)
+	c.watchAtOnce(t, 70, c.nodes[1], third)
 	if err := third.Deregister(t.Context()); err != nil {
 		t.Fatal(err)
 	}
