@@ -95,6 +95,29 @@ func (p *rollingPage) stay(ctx context.Context, b *balancer, joined func()) {
 	}
 }
 
+// startMeetings creates rooms, each with people who stay in it until ctx ends.
+func startMeetings(
+	ctx context.Context, t *testing.T, working *sync.WaitGroup, b *balancer, rooms, people int,
+) (meetings [][]*rollingPage) {
+	t.Helper()
+	for n := range rooms {
+		id, _, err := b.node().createRoom(people, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var meeting []*rollingPage
+		for i := range people {
+			p := &rollingPage{roomID: id, seatKey: seatKey(n*people + i)}
+			joined := make(chan struct{})
+			working.Go(func() { p.stay(ctx, b, func() { close(joined) }) })
+			<-joined
+			meeting = append(meeting, p)
+		}
+		meetings = append(meetings, meeting)
+	}
+	return meetings
+}
+
 // listen measures until ctx ends how long the others are not heard.
 func (p *rollingPage) listen(ctx context.Context, others []*rollingPage) {
 	type heard struct {
@@ -188,22 +211,7 @@ func TestNodes_Rolled(t *testing.T) { // alone, because it needs both processors
 	defer cancel()
 
 	var working sync.WaitGroup
-	var meetings [][]*rollingPage
-	for n := range rooms {
-		id, _, err := b.node().createRoom(people, 60)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var meeting []*rollingPage
-		for i := range people {
-			p := &rollingPage{roomID: id, seatKey: seatKey(n*people + i)}
-			joined := make(chan struct{})
-			working.Go(func() { p.stay(ctx, b, func() { close(joined) }) })
-			<-joined
-			meeting = append(meeting, p)
-		}
-		meetings = append(meetings, meeting)
-	}
+	meetings := startMeetings(ctx, t, &working, b, rooms, people)
 	assertAllHeard(t, meetings)
 	for _, meeting := range meetings {
 		for i, p := range meeting {

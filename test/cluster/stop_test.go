@@ -3,8 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"os/exec"
 	"slices"
 	"strings"
@@ -50,23 +48,10 @@ func TestNode_StoppedWithMeetings(t *testing.T) { // alone, because it needs bot
 	var working sync.WaitGroup
 	defer working.Wait()
 	defer cancel()
-	var meetings [][]*rollingPage
+	meetings := startMeetings(ctx, t, &working, b, rooms, people) // all on the first node, as it is the only one
 	moves := map[string]int{}
-	for n := range rooms { // all on the first node, as it is the only one
-		id, _, err := stopped.createRoom(people, 60)
-		if err != nil {
-			t.Fatal(err)
-		}
-		moves[id] = 1
-		var meeting []*rollingPage
-		for i := range people {
-			p := &rollingPage{roomID: id, seatKey: seatKey(n*people + i)}
-			joined := make(chan struct{})
-			working.Go(func() { p.stay(ctx, b, func() { close(joined) }) })
-			<-joined
-			meeting = append(meeting, p)
-		}
-		meetings = append(meetings, meeting)
+	for _, meeting := range meetings {
+		moves[meeting[0].roomID] = 1
 	}
 	other := s.startNode(t)
 	b.add(other)
@@ -123,18 +108,7 @@ func TestServer_SecondSignal(t *testing.T) {
 			t.Parallel()
 			n := (&service{master: seal.NewKey()}).startNode(t)
 			child := n.child()
-			// An incomplete request delays the stop by four seconds.
-			conn, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = conn.Close() }()
-			_, _ = fmt.Fprint(conn, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\n"+
-				"Host: x\r\nContent-Length: 10\r\n\r\n{")
-			testkit.Eventually(t, "the request is being read", func() bool {
-				metrics, _ := n.get("/metrics", n.s.AdminToken)
-				return strings.Contains(metrics, `parley_http_requests_total{part="v3"} 1`)
-			})
+			n.delayStop()
 			n.Signal(syscall.SIGTERM)
 			testkit.Eventually(t, "the server stops", func() bool { return n.Log.HasLine("msg=\"stopping") })
 			n.Signal(second)

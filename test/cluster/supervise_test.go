@@ -80,6 +80,22 @@ func (n *node) get(path, token string) (string, error) {
 	return string(body), err
 }
 
+// delayStop sends an incomplete request, which delays the stop of the server by four seconds.
+func (n *node) delayStop() {
+	n.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.t.Cleanup(func() { _ = conn.Close() })
+	_, _ = fmt.Fprint(conn, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\n"+
+		"Host: x\r\nContent-Length: 10\r\n\r\n{")
+	testkit.Eventually(n.t, "the request is being read", func() bool {
+		metrics, _ := n.get("/metrics", n.s.AdminToken)
+		return strings.Contains(metrics, `parley_http_requests_total{part="v3"} 1`)
+	})
+}
+
 // If the service process is killed under load, no connection is refused, and every request
 // on a new connection is answered. Only requests that the killed process had accepted fail.
 func TestSupervisor_CallersWaitForRestart(t *testing.T) {
@@ -382,18 +398,7 @@ func TestSupervisor_SecondStart(t *testing.T) {
 		t.Errorf("exit status %d, %q, want 1, %q", cmd.ProcessState.ExitCode(), errs, want)
 	}
 
-	// An incomplete request delays the stop by four seconds.
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	_, _ = fmt.Fprint(conn, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\n"+
-		"Host: x\r\nContent-Length: 10\r\n\r\n{")
-	testkit.Eventually(t, "the request is being read", func() bool {
-		metrics, _ := n.get("/metrics", n.s.AdminToken)
-		return strings.Contains(metrics, `parley_http_requests_total{part="v3"} 1`)
-	})
+	n.delayStop()
 	n.Signal(syscall.SIGTERM)
 	began := time.Now()
 	cmd, errs = second()
