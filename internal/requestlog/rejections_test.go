@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -110,5 +112,78 @@ func TestRecorder_Rejections(t *testing.T) {
 		if pages != tc.pages || len(seen) != tc.found {
 			t.Errorf("%s: got %d counts on %d pages, want %d on %d", name, len(seen), pages, tc.found, tc.pages)
 		}
+	}
+}
+
+// A busy project loses its earliest accepted calls, and keeps the rejected ones. Both are listed together.
+func TestRecorder_KeepsRejectedCalls(t *testing.T) {
+	t.Parallel()
+	s := newFakeStore()
+	r := NewRecorder(s, time.Now)
+	record := func(from, to int, status int) {
+		t.Helper()
+		for i := from; i < to; i++ {
+			c := newCall(i)
+			c.Status = status
+			r.Record(c, nil)
+		}
+		if err := r.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const kept = 40_000 // as the description of the API promises
+	record(0, kept, 401)
+	last := kept
+	for ; last <= 3*maxCallsPerProject; last += 9000 {
+		record(last, last+9000, 200)
+	}
+	record(last, last+1, 401)
+	for name, tc := range map[string]struct {
+		filter Filter
+		want   []string
+	}{
+		"all":      {Filter{}, []string{strconv.Itoa(last), strconv.Itoa(last - 1)}},
+		"rejected": {Filter{MinStatus: 400, MaxStatus: 599}, []string{strconv.Itoa(last), strconv.Itoa(kept - 1)}},
+	} {
+		page, err := r.List(t.Context(), Query{ProjectID: "p", Limit: 2, Filter: tc.filter})
+		var got []string
+		for _, c := range page.Calls {
+			got = append(got, c.RequestID)
+		}
+		if err != nil || !slices.Equal(got, tc.want) {
+			t.Errorf("%s: got the calls %v, %v, want %v", name, got, err, tc.want)
+		}
+	}
+	rejected := 0
+	for _, b := range s.blocks {
+		if !b.IsAccepted() {
+			rejected += len(b.Calls)
+		}
+	}
+	if rejected != kept+1 || s.size() > maxCallsPerProject {
+		t.Errorf("got %d calls, %d of them rejected, want at most %d, and all %d rejected ones", s.size(), rejected,
+			maxCallsPerProject, kept+1)
+	}
+}
+
+func TestRecorder_PendingRefusalsBounded(t *testing.T) {
+	t.Parallel()
+	s := newFakeStore()
+	r := NewRecorder(s, time.Now)
+	for i := range maxUnexplained + 5 {
+		r.Record(newCall(i), SignedCall{HeadersWrong: true}.Explain)
+	}
+	r.ExplainPending()
+	if err := r.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	without := 0
+	for _, c := range s.all() {
+		if c.Hint == "" {
+			without++
+		}
+	}
+	if s.size() != maxUnexplained+5 || without != 5 {
+		t.Errorf("got %d calls, %d without a hint, want %d, 5", s.size(), without, maxUnexplained+5)
 	}
 }

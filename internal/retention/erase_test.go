@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +14,6 @@ import (
 	"parley/internal/fault"
 	"parley/internal/retention"
 	"parley/internal/room"
-	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
 
@@ -275,101 +271,6 @@ func TestErase_ManyEvents(t *testing.T) {
 	})
 }
 
-// failingRoom is a store in which the links of one room cannot be read.
-type failingRoom struct {
-	*store.DB
-	id string
-}
-
-var errRoom = errors.New("this room fails")
-
-func (s failingRoom) LinksOfRoom(ctx context.Context, roomID string) ([]retention.Link, error) {
-	if roomID == s.id {
-		return nil, errRoom
-	}
-	return s.DB.LinksOfRoom(ctx, roomID)
-}
-
-// What an erasure has changed before it fails is in the audit log.
-func TestErase_FailsInSecondRoom(t *testing.T) {
-	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
-		f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
-		second := f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
-		service := retention.NewService(failingRoom{f.db, second.ID}, retention.Periods{}, f, func(string) {},
-			func() time.Time { return f.now }, slog.New(slog.DiscardHandler))
-		ctx := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindToken, ActorID: "token"})
-		done, err := service.Erase(ctx, retention.Person{ProjectID: f.project.ID, UserID: "user-7"})
-		if !errors.Is(err, errRoom) || done.Rooms != 1 {
-			t.Errorf("got %+v, %v, want one room and %v", done, err, errRoom)
-		}
-		entries, err := f.db.AuditEntries(t.Context(), audit.Query{Limit: 10})
-		if err != nil || len(entries) != 1 || !strings.Contains(entries[0].After, `"rooms":1`) {
-			t.Errorf("audit log: got %+v, %v, want one entry for the first room", entries, err)
-		}
-		whole, err := f.retention.Erase(ctx, retention.Person{ProjectID: f.project.ID, UserID: "user-7"})
-		if err != nil || whole.Rooms != 2 || whole.Seats != 2 {
-			t.Errorf("erasure again: got %+v, %v, want the receipt of both rooms", whole, err)
-		}
-		if whole.Compaction = ""; f.recordedErasures() != whole {
-			t.Errorf("audit log: got the sum %+v, want %+v", f.recordedErasures(), whole)
-		}
-	})
-}
-
-// What an erasure that is not repeated has changed is in the audit log after a day, and the counts are gone.
-func TestErase_NotRepeated(t *testing.T) {
-	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
-		for i, recorded := range []bool{true, false} {
-			part := retention.Erasure{
-				ProjectID: f.project.ID,
-				Person:    "key",
-				Erased:    retention.Erased{Rooms: 1 + i, Seats: 3},
-				Recorded:  recorded,
-				At:        f.now,
-			}
-			f.write(func(ctx context.Context) error { return f.db.AddErased(ctx, part) })
-		}
-		f.now = f.now.Add(day)
-		f.sweep()
-		if got := f.rows("erased "); len(got) == 0 {
-			t.Error("rows with counts within a day: got none, want them")
-		}
-		f.now = f.now.Add(time.Second)
-		ctx := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindService, Node: "n"})
-		for range 2 {
-			if _, err := f.retention.Sweep(ctx); err != nil {
-				t.Fatal(err)
-			}
-			if got, want := f.recordedErasures(), (retention.Erased{Rooms: 2, Seats: 3}); got != want {
-				t.Errorf("audit log after a day: got %+v, want %+v", got, want)
-			}
-		}
-		if got := f.rows("erased "); len(got) > 0 {
-			t.Errorf("rows with counts: got %v, want none", got)
-		}
-	})
-}
-
-// The receipt does not depend on the compaction.
-func TestErase_CompactionFails(t *testing.T) {
-	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
-		f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
-		failing := retention.NewService(noCompaction{f.db}, retention.Periods{}, f, nil, time.Now,
-			slog.New(slog.DiscardHandler))
-		done, err := failing.Erase(t.Context(), retention.Person{ProjectID: f.project.ID, UserID: "user-7"})
-		if err != nil || done.Seats != 1 || done.Compaction != retention.CompactionFailed {
-			t.Errorf("got %+v, %v, want one seat and a failed compaction", done, err)
-		}
-	})
-}
-
-// noCompaction is a store whose files cannot be rewritten.
-type noCompaction struct{ *store.DB }
-
-func (noCompaction) Compact(context.Context, *slog.Logger) (bool, error) {
-	return false, errors.New("the disk is full")
-}
-
 func TestErase_Refused(t *testing.T) {
 	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
 		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Amina", "user-7"})
@@ -419,110 +320,5 @@ func TestErase_Refused(t *testing.T) {
 		if got := f.rows("Amina"); got["seats"] != 1 || got["events"] != 3 {
 			t.Errorf("rows after the refusals: got %v, want all", got)
 		}
-	})
-}
-
-func TestExport_ListsEverything(t *testing.T) {
-	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
-		var want []string
-		for i := range 25 {
-			r := f.meeting(f.project.ID, f.now.Add(-time.Duration(i+2)*day), guest{"Amina", "user-7"}, guest{"Bo", "user-8"})
-			want = append(want, r.ID)
-		}
-		f.meeting(f.project.ID, f.now.Add(-day), guest{"Bo", "user-8"})
-		var got []string
-		for after, more := "", true; more; more = after != "" {
-			person := retention.Person{ProjectID: f.project.ID, UserID: "user-7"}
-			page, next, err := f.retention.Export(t.Context(), person, after)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range page {
-				got = append(got, r.Room.ID)
-				if len(r.Seats) != 1 || r.Seats[0].Name != "Amina" || len(r.Links) != 1 || len(r.Connections) != 1 ||
-					len(r.Events) != 3 || !r.IsCreator || r.Events[0].Data.Participant.Name != "Amina" {
-					t.Errorf("room %s: got %+v, want one seat, link and connection of Amina, and 3 events", r.Room.ID, r)
-				}
-			}
-			after = next
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("rooms (-want +got):\n%s", diff)
-		}
-		if got := f.rows("Amina"); got["seats"] != 25 {
-			t.Errorf("rows after the export: got %v, want 25 seats", got)
-		}
-	})
-}
-
-// rename changes the name of a person in a room, as joining again with another name does, and returns the person.
-func (f *fixture) rename(roomID, from, to string) retention.Person {
-	f.t.Helper()
-	_, err := f.Raw(f.t).Exec(fmt.Sprintf(`UPDATE seats SET name = '%s' WHERE room_id = '%s' AND name = '%s'`, to, roomID, from))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	seats, err := f.db.SeatsOfRoom(f.t.Context(), roomID)
-	n := slices.IndexFunc(seats, func(s retention.Seat) bool { return s.Name == to })
-	if err != nil || n < 0 {
-		f.t.Fatalf("seats of the room: got %+v, %v, want one with the name %q", seats, err, to)
-	}
-	return retention.Person{ProjectID: f.project.ID, SeatID: seats[n].ID}
-}
-
-// A person who has changed the name loses the earlier one too, also where only the name is recorded: in a refused
-// attempt to join, and in a visit that was not admitted.
-func TestErase_EarlierName(t *testing.T) {
-	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
-		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Amina", ""}, guest{"Refused", ""})
-		person := f.rename(r.ID, "Refused", "Zebulon")
-		records, _, err := f.retention.Export(t.Context(), person, "")
-		if err != nil || len(records) != 1 {
-			t.Fatalf("export: got %+v, %v, want one room", records, err)
-		}
-		if !slices.ContainsFunc(records[0].Events, func(e retention.Event) bool { return e.Data.FailedJoin != nil }) {
-			t.Errorf("exported events: got %+v, want the refused attempt to join among them", records[0].Events)
-		}
-		if _, err := f.retention.Erase(t.Context(), person); err != nil {
-			t.Fatal(err)
-		}
-		f.checkNoByteLeft([]string{"Refused", "Zebulon"}, r.Title)
-	})
-}
-
-// stoppedErasure is a store that fails in the second transaction of an erasure.
-type stoppedErasure struct {
-	*store.DB
-	transactions *int
-}
-
-func (s stoppedErasure) WriteInBackground(ctx context.Context, work func(ctx context.Context) error) error {
-	if *s.transactions++; *s.transactions == 2 {
-		return errInterrupted
-	}
-	return s.DB.WriteInBackground(ctx, work)
-}
-
-// An erasure that was interrupted still knows the earlier names when it is repeated.
-func TestErase_EarlierNameAfterInterruption(t *testing.T) {
-	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
-		// The events of the second guest are erased in the first transaction, and no action of a host has the name.
-		guests := []guest{{"Amina", ""}, {"Refused", ""}}
-		for range 80 {
-			guests = append(guests, guest{"Amina", ""})
-		}
-		r := f.meeting(f.project.ID, f.now.Add(-day), guests...)
-		person := f.rename(r.ID, "Refused", "Zebulon")
-		transactions := 0
-		interrupted := retention.NewService(stoppedErasure{f.db, &transactions}, retention.Periods{}, f, func(string) {},
-			func() time.Time { return f.now }, slog.New(slog.DiscardHandler))
-		ctx := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindToken})
-		if _, err := interrupted.Erase(ctx, person); !errors.Is(err, errInterrupted) {
-			t.Fatalf("interrupted erasure: got %v, want %v", err, errInterrupted)
-		}
-		if _, err := f.retention.Erase(ctx, person); err != nil {
-			t.Fatal(err)
-		}
-		f.checkNoByteLeft([]string{"Refused", "Zebulon"}, r.Title)
 	})
 }

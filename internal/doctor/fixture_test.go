@@ -1,0 +1,133 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"parley/internal/config"
+	"parley/internal/testkit"
+)
+
+// newConfig returns the settings of a server on a machine where everything is fine.
+func newConfig(t *testing.T) config.Config {
+	t.Helper()
+	cfg := config.Default()
+	cfg.DataDir, cfg.MaxConnections, cfg.Listen = t.TempDir(), 10, "127.0.0.1:0"
+	cfg.RTCNodeIP, cfg.RTCUDPPort = "127.0.0.1", testkit.FreeUDPPort(t)
+	return cfg
+}
+
+// check is one check, as Run runs it.
+type check func(context.Context, config.Config) Result
+
+// findings returns the findings of a check by their IDs, the first one of each.
+func (c check) findings(t *testing.T, cfg config.Config) map[string]Finding {
+	t.Helper()
+	result := runCheck(t.Context(), cfg, c)
+	if result.Detail == "" && result.Unknown == "" && len(result.Findings) == 0 {
+		t.Errorf("got the result %+v, want an outcome", result)
+	}
+	all := make(map[string]Finding)
+	for _, f := range result.Findings {
+		if f.Text == "" || f.Change == "" || f.Level == "" || strings.ContainsAny(f.Text+f.Change, "\n") {
+			t.Errorf("got the finding %+v, want a sentence and a line to change", f)
+		}
+		if _, known := all[f.ID]; !known {
+			all[f.ID] = f
+		}
+	}
+	return all
+}
+
+// serveDNS answers questions about one name on 127.0.0.1 with an address, and says of all others that
+// they do not exist. All look-ups of this process use it until the test ends.
+func serveDNS(t *testing.T, name, address string) {
+	t.Helper()
+	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for b := make([]byte, 1500); ; {
+			n, from, err := conn.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(b[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			question := m.Questions[0]
+			switch {
+			case question.Name.String() != name+".":
+				m.RCode = dnsmessage.RCodeNameError
+			case question.Type == dnsmessage.TypeA:
+				m.Answers = []dnsmessage.Resource{{
+					Header: dnsmessage.ResourceHeader{Name: question.Name, Type: question.Type, Class: question.Class, TTL: 60},
+					Body:   &dnsmessage.AResource{A: [4]byte(net.ParseIP(address).To4())},
+				}}
+			}
+			if response, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(response, from)
+			}
+		}
+	}()
+	before := net.DefaultResolver
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "udp4", conn.LocalAddr().String())
+	}}
+	t.Cleanup(func() {
+		net.DefaultResolver = before
+		_ = conn.Close()
+	})
+}
+
+// responding returns the URL of a server on localhost that responds as Parley with a status of its
+// health. With another text it responds to everything with it.
+func responding(t *testing.T, start func(http.Handler) *httptest.Server, text string) string {
+	t.Helper()
+	s := start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == LivePath && strings.HasPrefix(text, "{") {
+			_ = json.NewEncoder(w).Encode(Live{Status: "ok", Upgrade: true})
+			return
+		}
+		_, _ = fmt.Fprint(w, text)
+	}))
+	t.Cleanup(s.Close)
+	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+}
+
+// living returns the URL of a server that is healthy, with a response of its own at LivePath.
+func living(t *testing.T, live Live) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == LivePath {
+			_ = json.NewEncoder(w).Encode(live)
+			return
+		}
+		_, _ = fmt.Fprint(w, `{"status":"ok"}`)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// proxied returns the URL of a server on localhost with a response of its own to all requests.
+func proxied(t *testing.T, status int, location string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", location)
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(s.Close)
+	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+}
