@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -325,28 +325,38 @@ async function currentMinute(): Promise<Date> {
   return new Date();
 }
 
-export async function freeTCPPort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
+/** Returns a TCP port of 127.0.0.1 that was free a moment ago. */
+export const freeTCPPort = (): Promise<number> => pickPort(isFreeTCP);
 
 /** Returns a port number that is free for TCP and for UDP. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = await freeTCPPort();
-    if (await freeUDPPort('127.0.0.1', port).catch(() => null)) return port;
+const freePort = (): Promise<number> => pickPort(async (port) => (await isFreeTCP(port)) && isFreeUDP(port));
+
+const freeUDPPort = (address: string): Promise<number> => pickPort((port) => isFreeUDP(port, address));
+
+/**
+ * Returns a port that is free. The system gives none of these ports to sockets that ask for any port, such as those of the
+ * browsers, so a port stays free until it is used, and while its server restarts.
+ */
+async function pickPort(isFree: (port: number) => Promise<boolean>): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = randomInt(20_000, 32_000);
+    if (await isFree(port)) return port;
   }
+  throw new Error('none of 100 ports is free');
 }
 
-async function freeUDPPort(address: string, wanted = 0): Promise<number> {
-  const probe = createSocket('udp4').bind(wanted, address);
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return port;
+const isFreeTCP = (port: number): Promise<boolean> => opens(createServer().listen(port, '127.0.0.1'));
+
+const isFreeUDP = (port: number, address = '127.0.0.1'): Promise<boolean> => opens(createSocket('udp4').bind(port, address));
+
+/** Closes a socket again, and reports whether it has its port. */
+async function opens(socket: EventEmitter & { close(): unknown }): Promise<boolean> {
+  try {
+    await once(socket, 'listening');
+  } catch {
+    return false;
+  }
+  socket.close();
+  await once(socket, 'close');
+  return true;
 }
