@@ -97,7 +97,7 @@ func assertControl(t *testing.T, f *fixture, session string, ada, ben *mediatest
 	if err := ben.Publish(ctx, "cam-again", mediatest.Camera); !errors.Is(err, mediatest.ErrNotAllowed) {
 		t.Errorf("publish a camera without permission: got error %v, want %v", err, mediatest.ErrNotAllowed)
 	}
-	awaitNoVideo(t, ada)
+	awaitNoVideo(t, ada, ben)
 
 	// The permissions are restored.
 	if err := f.engine.UpdatePermissions(ctx, session, "ben", room.Guest, allGrants); err != nil {
@@ -188,18 +188,18 @@ func TestChat_WithoutPermission(t *testing.T) {
 	}
 }
 
-// awaitNoVideo waits until no more video packets arrive.
-func awaitNoVideo(t *testing.T, p *mediatest.Participant) {
+// awaitNoVideo waits until no more video packets arrive, although a participant sends them.
+func awaitNoVideo(t *testing.T, p, sender *mediatest.Participant) {
 	t.Helper()
-	awaitNoPackets(t, "no video arrives", func() int { return p.Received(mediatest.Video) })
+	awaitNoPackets(t, "no video arrives", sender, func() int { return p.Received(mediatest.Video) })
 }
 
-// awaitNoPackets waits until the number of received packets stays the same for a while.
-func awaitNoPackets(t *testing.T, condition string, received func() int) {
+// awaitNoPackets waits until a participant has sent 40 packets while the number of received packets stayed the same.
+func awaitNoPackets(t *testing.T, condition string, sender *mediatest.Participant, received func() int) {
 	t.Helper()
 	testkit.Eventually(t, condition, func() bool {
-		before := received()
-		time.Sleep(200 * time.Millisecond) // no packet may arrive in this time
+		before, sent := received(), sender.Sent()
+		testkit.Eventually(t, "packets are sent", func() bool { return sender.Sent() >= sent+40 })
 		return received() == before
 	})
 }
@@ -294,7 +294,7 @@ func TestTrack_ForbiddenAfterAnnouncement(t *testing.T) {
 		return f.engine.PublishedTrackCount("r.1", "eve") == 1 &&
 			slices.Equal(seen.Tracks, []mediatest.Source{mediatest.Microphone})
 	})
-	awaitNoVideo(t, ada)
+	awaitNoVideo(t, ada, eve)
 	if eve.End() != nil {
 		t.Error("eve was removed, want only the track removed")
 	}

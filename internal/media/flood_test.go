@@ -251,7 +251,7 @@ func TestSubscription_ExistingTracks(t *testing.T) {
 		}
 	}
 	setSubscribed(false)
-	awaitNoPackets(t, "ben hears nothing", func() int { return ben.ReceivedFrom("ada", mediatest.Microphone) })
+	awaitNoPackets(t, "ben hears nothing", ada, func() int { return ben.ReceivedFrom("ada", mediatest.Microphone) })
 	setSubscribed(true)
 	awaitPackets(t, ben, "ada", mediatest.Microphone)
 }

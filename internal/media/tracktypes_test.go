@@ -76,7 +76,7 @@ func TestAudioSession_RemovesPublishedVideo(t *testing.T) {
 		other, found := listener.RemoteParticipant("eve")
 		return found && len(other.Tracks) == 0
 	})
-	awaitNoVideo(t, listener)
+	awaitNoVideo(t, listener, eve)
 	publishMislabeled(t, eve, "cam-again", mediatest.Microphone, mediatest.Audio, mediatest.Video)
 	awaitEnd(t, eve, "PARTICIPANT_REMOVED")
 }

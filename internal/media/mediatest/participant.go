@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -46,6 +47,7 @@ type Participant struct {
 
 	reading sync.WaitGroup // the goroutine that reads the signaling
 	tasks   sync.WaitGroup // the goroutines that send and receive media
+	sent    atomic.Int64   // packets of all tracks
 
 	mu                 sync.Mutex
 	closed             bool // the signaling has ended
@@ -418,6 +420,9 @@ func (p *Participant) RemoteParticipants() []RemoteParticipant {
 	}
 	return all
 }
+
+// Sent returns the number of packets that the participant has sent, also those that the server has dropped.
+func (p *Participant) Sent() int { return int(p.sent.Load()) }
 
 // Received returns the number of packets of a type that have arrived from all
 // participants.

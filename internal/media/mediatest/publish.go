@@ -240,6 +240,7 @@ func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, isVideo bo
 			Header:  rtp.Header{Version: 2, Marker: isVideo, SequenceNumber: uint16(n), Timestamp: n * step},
 			Payload: payload,
 		})
+		p.sent.Add(1)
 		n++
 	}
 }
