@@ -177,11 +177,12 @@ test('a new secret waits until the one before is closed', async () => {
   const first = await secret.getByText(/^pt_/).innerText();
   await secret.getByRole('button', { name: 'Copy' }).click();
   await page.getByText('Copied the management token.').waitFor();
-  // The page reads the list again after it has received the secret.
-  await Promise.all([
-    page.waitForResponse((response) => response.request().method() === 'GET' && /\/tokens$/.test(response.url())),
+  // The page requests the list again after it has received the secret. Responses to earlier requests may still arrive.
+  const [again] = await Promise.all([
+    page.waitForRequest((request) => request.method() === 'GET' && /\/tokens$/.test(request.url())),
     held[0]?.respond(),
   ]);
+  await again.response();
   expect(await secret.getByText(/^pt_/).innerText()).toBe(first);
 
   await secret.getByRole('button', { name: 'I have saved it' }).click();
