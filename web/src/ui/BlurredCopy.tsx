@@ -1,5 +1,5 @@
-import { type ReactElement, useEffect, useRef } from 'react';
-import { keepPlaying } from '../media/keepPlaying';
+import { type ReactElement, useRef } from 'react';
+import { useTrack } from './useTrack';
 
 interface Props {
   track: MediaStreamTrack;
@@ -10,20 +10,7 @@ interface Props {
 /** Fills a tile around a picture of another shape. LiveKit does not know it, so that it requests no larger video. */
 export function BlurredCopy({ track, paused = false }: Props): ReactElement {
   const video = useRef<HTMLVideoElement>(null);
-  useEffect(() => {
-    const element = video.current;
-    if (!element) return;
-    element.srcObject = new MediaStream([track]);
-    return () => {
-      element.srcObject = null;
-    };
-  }, [track]);
-  useEffect(() => {
-    const element = video.current;
-    if (!element) return;
-    if (!paused) return keepPlaying(element);
-    element.pause();
-  }, [track, paused]);
+  useTrack(video, track, paused);
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a video without controls cannot be focused
   return <video ref={video} className="picture blurred" muted playsInline aria-hidden="true" />;
 }

@@ -1,6 +1,6 @@
-import { type ReactElement, useEffect, useRef } from 'react';
-import { keepPlaying } from '../media/keepPlaying';
+import { type ReactElement, useRef } from 'react';
 import { type PictureSize, usePictureSize } from './usePictureSize';
+import { useTrack } from './useTrack';
 
 interface Props {
   track: MediaStreamTrack;
@@ -14,20 +14,7 @@ interface Props {
 /** The visitor's own camera. A camera that faces the visitor is mirrored, only here. */
 export function LocalVideo({ track, paused = false, className = 'picture', onSize }: Props): ReactElement {
   const video = useRef<HTMLVideoElement>(null);
-  useEffect(() => {
-    const element = video.current;
-    if (!element) return;
-    element.srcObject = new MediaStream([track]);
-    return () => {
-      element.srcObject = null;
-    };
-  }, [track]);
-  useEffect(() => {
-    const element = video.current;
-    if (!element) return;
-    if (!paused) return keepPlaying(element);
-    element.pause();
-  }, [paused]);
+  useTrack(video, track, paused);
   usePictureSize(video, track, onSize);
   const facesAway = track.getSettings().facingMode === 'environment';
   return (
