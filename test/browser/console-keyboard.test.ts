@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { desktop, Person } from './browser';
 import { address, manage, project, setUpConsole, signIn, tokens } from './console';
 import { made, makePages, makeStates, openPage, pages, receiver, room, withManyNodes } from './console-pages';
@@ -333,7 +333,7 @@ test('the menu of a phone stays open when Escape does something else', async () 
   await person.close();
 });
 
-test('an action that is done leaves the focus on the button in its place, or on the heading of the page', async () => {
+test('an action that is done leaves the focus on the button in its place, or on the list that has the button', async () => {
   const { organization_id } = server.quickstart;
   const { project_id } = await manage<{ project_id: string }>('POST', '/projects', { organization_id, name: 'By keyboard' });
   const [night, day] = [`Night script ${Date.now()}`, `Day script ${Date.now()}`]; // others when the test is repeated
@@ -355,12 +355,14 @@ test('an action that is done leaves the focus on the button in its place, or on 
   await suspend.waitFor();
   expect(await hasFocus(suspend), 'the focus after its end').toBe(true);
 
-  const heading = page.getByRole('heading', { level: 1, name: 'Team' });
+  const list = page.getByRole('region', { name: 'Management tokens' });
   const revoke = (name: string): Locator => page.getByRole('row', { name: new RegExp(name) }).getByText('Revoke', { exact: true });
   await page.goto(address('/team?view=tokens'));
   await confirm(revoke(night), 'Revoke the token');
   await revoke(night).waitFor({ state: 'detached' });
-  await expect.poll(() => hasFocus(heading), { message: 'the focus after the button is gone' }).toBe(true);
+  await expect.poll(() => hasFocus(list), { message: 'the focus after the button is gone' }).toBe(true);
+  await page.keyboard.press('Tab');
+  expect(await list.evaluate((element) => element.contains(document.activeElement)), 'Tab goes on in the list').toBe(true);
   // The page often shows the effect before the response arrives.
   await page.route('**/revoke', async (route) => {
     const response = await route.fetch();
@@ -368,7 +370,7 @@ test('an action that is done leaves the focus on the button in its place, or on 
     await route.fulfill({ response });
   });
   await confirm(revoke(day), 'Revoke the token');
-  await expect.poll(() => hasFocus(heading), { message: 'the focus after a dialog whose button is gone' }).toBe(true);
+  await expect.poll(() => hasFocus(list), { message: 'the focus after a dialog whose button is gone' }).toBe(true);
   await person.close();
 });
 
@@ -400,6 +402,44 @@ test('the buttons of a list keep the focus on its first and its last page', asyn
   const first = page.url();
   await page.keyboard.press('Enter');
   expect(page.url()).toBe(first);
+  await person.close();
+});
+
+test('the button that shows more keeps the focus while a page loads, and leaves it in its part of the page when it is gone', async () => {
+  const person = await Person.arrive(browser);
+  const { page } = person;
+  await withoutUpdates(page);
+  const last = 3;
+  let loaded = 1;
+  await page.route('**/api/manage/rooms/*/timeline*', async (route) => {
+    const sequence = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 1);
+    await vi.waitUntil(() => loaded >= sequence, { timeout: 60_000 });
+    const event = {
+      sequence,
+      event_id: `e${sequence}`,
+      at: new Date().toISOString(),
+      kind: 'participant.left',
+      name: 'Amina',
+      data: { participant: { name: 'Amina', reason: 'left' } },
+      deliveries: [],
+    };
+    await route.fulfill({ json: { events: [event], ...(sequence < last && { next_cursor: String(sequence + 1) }) } });
+  });
+  await signIn(person, 'owner', `/rooms/${room.room_id}`);
+  const timeline = page.getByRole('region', { name: 'Timeline' });
+  const more = timeline.getByRole('button', { name: 'Show later events' });
+  await more.waitFor();
+  await person.tabTo('Show later events');
+  for (const sequence of [2, last]) {
+    expect(await hasFocus(more), `the focus before page ${sequence}`).toBe(true);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => more.getAttribute('aria-disabled')).toBe('true');
+    expect(await hasFocus(more), `the focus while page ${sequence} loads`).toBe(true);
+    loaded = sequence;
+    await timeline.getByText(`no. ${sequence}`).waitFor();
+  }
+  await more.waitFor({ state: 'detached' });
+  await expect.poll(() => hasFocus(timeline), { message: 'the focus after the last page' }).toBe(true);
   await person.close();
 });
 

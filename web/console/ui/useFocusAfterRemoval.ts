@@ -1,14 +1,23 @@
 import { useEffect } from 'react';
 
+/** The parts of a page that have a name, which screen readers say when the part gets the focus. */
+const namedPart = '#content :is(section[aria-label], section[aria-labelledby], [role=region])';
+
 /**
- * Moves the focus to the heading of the page when the element that has it is removed, such as the button of an action that is done. The
- * browser would leave it nowhere: Tab would begin at the top, and a screen reader would not know where it is.
+ * Moves the focus when the element that has it is removed, such as the button of an action that is done. The part of the page gets it in
+ * which the element was, so that Tab goes on there, or the heading if that part is gone, too. The browser would leave the focus nowhere:
+ * Tab would begin at the top, and a screen reader would not know where it is.
  */
 export function useFocusAfterRemoval(): void {
   useEffect(() => {
     let focused: Node | null = null;
+    let parts: HTMLElement[] = []; // that had the focus, the innermost first
     const enter = ({ target }: FocusEvent): void => {
-      focused = target as Node;
+      const entered = target as Element;
+      focused = entered;
+      // A dialog is outside of the part that has its button.
+      if (entered.closest('dialog')) return;
+      parts = [...document.querySelectorAll<HTMLElement>(namedPart)].filter((part) => part.contains(entered)).reverse();
     };
     // After the event, because some browsers send it while they remove the element. A click beside an element takes its focus, too, and
     // then nothing is lost when the element disappears later. The focus of a page in another window stays.
@@ -19,7 +28,10 @@ export function useFocusAfterRemoval(): void {
     const observer = new MutationObserver(() => {
       if (!focused || focused.isConnected) return;
       focused = null;
-      if (document.activeElement === document.body) document.querySelector<HTMLElement>('#content h1')?.focus({ preventScroll: true });
+      if (document.activeElement !== document.body) return;
+      const part = parts.find(({ isConnected }) => isConnected);
+      if (part && !part.hasAttribute('tabindex')) part.tabIndex = -1;
+      (part ?? document.querySelector<HTMLElement>('#content h1'))?.focus({ preventScroll: true });
     });
     document.addEventListener('focusin', enter);
     document.addEventListener('focusout', leave);
