@@ -19,6 +19,7 @@ const (
 var liveFindings = map[string]string{
 	"participants_not_connected": ParticipantsCheck,
 	"udp_unused":                 ParticipantsCheck,
+	"webhook_target_failing":     WebhooksCheck,
 	"webhook_target_paused":      WebhooksCheck,
 	"webhook_target_held":        WebhooksCheck,
 	"port":                       portsCheck,

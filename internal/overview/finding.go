@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +45,9 @@ const (
 	maxClockOffset = 5 * time.Second
 	// drainGrace is how long after its time a drain may end without a finding.
 	drainGrace = 30 * time.Second
+	// failingNotice is how long a target fails before that is a finding. The server pauses a target that is used much
+	// after this time, but one with few deliveries never.
+	failingNotice = time.Hour
 	// maxFindings limits the findings about targets, of which a customer may have many.
 	maxFindings = 10
 )
@@ -128,37 +132,53 @@ func drainFinding(n room.NodeStatus, now time.Time) Finding {
 	}
 }
 
-// targetFindings returns one finding for each of the first paused targets.
-func targetFindings(targets []webhook.Target) []Finding {
+// targetFindings returns one finding for each of the first targets that are paused, or fail for a while.
+func (s *Service) targetFindings(ctx context.Context, targets []webhook.Target, now time.Time) ([]Finding, error) {
 	var found []Finding
 	for _, t := range targets {
-		if !t.Paused() || len(found) == maxFindings {
+		if len(found) == maxFindings {
+			break
+		}
+		if !t.Paused() && now.Sub(t.FailingSince) < failingNotice {
 			continue
 		}
-		// An integrator chooses the URL.
-		resume := []string{"parley webhook resume " + t.ProjectID + " " + shell.Quote(t.URL)}
-		if t.PausedByHand() {
-			found = append(found, Finding{
-				ID:        "webhook_target_held",
-				Level:     Note,
-				ProjectID: t.ProjectID,
-				Text:      fmt.Sprintf("Webhooks to %s are paused by hand since %s.", t.URL, t.PausedAt.UTC().Format(time.RFC3339)),
-				Action:    "Resume the target when its receiver is ready.",
-				Commands:  resume,
-			})
-			continue
+		if !t.Paused() { // without deliveries that wait, there is nothing to do
+			waiting, err := s.sources.Webhooks.HasWaiting(ctx, t.ProjectID, t.URL)
+			if err != nil {
+				return nil, err
+			}
+			if !waiting {
+				continue
+			}
 		}
-		found = append(found, Finding{
-			ID:        "webhook_target_paused",
-			Level:     Warning,
-			ProjectID: t.ProjectID,
-			Text: fmt.Sprintf("Webhooks to %s are paused after %d failures, since %s.", t.URL, t.Failures,
-				t.PausedAt.UTC().Format(time.RFC3339)),
-			Action:   "Repair the receiver, or ask the integrator to repair it. Then resume the target.",
-			Commands: resume,
-		})
+		found = append(found, targetFinding(t))
 	}
-	return found
+	return found, nil
+}
+
+// targetFinding describes a target that is paused or fails.
+func targetFinding(t webhook.Target) Finding {
+	quoted := shell.Quote(t.URL) // an integrator chooses the URL
+	resume := []string{"parley webhook resume " + t.ProjectID + " " + quoted}
+	f := Finding{ProjectID: t.ProjectID}
+	switch {
+	case t.PausedByHand():
+		f.ID, f.Level = "webhook_target_held", Note
+		f.Text = fmt.Sprintf("Webhooks to %s are paused by hand since %s.", t.URL, t.PausedAt.UTC().Format(time.RFC3339))
+		f.Action, f.Commands = "Resume the target when its receiver is ready.", resume
+	case t.Paused():
+		f.ID, f.Level = "webhook_target_paused", Warning
+		f.Text = fmt.Sprintf("Webhooks to %s are paused after %d failures, since %s.", t.URL, t.Failures,
+			t.PausedAt.UTC().Format(time.RFC3339))
+		f.Action, f.Commands = "Repair the receiver, or ask the integrator to repair it. Then resume the target.", resume
+	default:
+		f.ID, f.Level = "webhook_target_failing", Warning
+		f.Text = fmt.Sprintf("Webhooks to %s fail since %s, and deliveries wait. Each is given up about three days after "+
+			"its first attempt.", t.URL, t.FailingSince.UTC().Format(time.RFC3339))
+		f.Action = "Repair the receiver, or ask the integrator to repair it. Then send what waits."
+		f.Commands = []string{"parley webhook retry --project " + t.ProjectID + " --target " + quoted}
+	}
+	return f
 }
 
 func overlapFindings(overlaps []key.EndingOverlap) []Finding {

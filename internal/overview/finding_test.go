@@ -77,11 +77,11 @@ func TestProjectFindings_HaveCommandsBesideTheirAction(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	paused := webhook.Target{ProjectID: "p1", URL: "https://example.org/hooks?a=1&b=2", Failures: 20, PausedAt: now}
-	targets := targetFindings([]webhook.Target{paused})
-	if len(targets) != 1 || targets[0].ID != "webhook_target_paused" {
-		t.Fatalf("findings of a paused target: got %+v, want one", targets)
+	target := targetFinding(paused)
+	if target.ID != "webhook_target_paused" {
+		t.Fatalf("finding of a paused target: got %+v, want webhook_target_paused", target)
 	}
-	assertCommands(t, targets, []string{"parley webhook resume p1 'https://example.org/hooks?a=1&b=2'"})
+	assertCommands(t, []Finding{target}, []string{"parley webhook resume p1 'https://example.org/hooks?a=1&b=2'"})
 	for credential, want := range map[string][]string{
 		event.CredentialKey: {"parley calls --project p1 --key-slot overlap", "parley key revoke-overlap p1"},
 		event.CredentialSecret: {
