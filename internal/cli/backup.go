@@ -138,6 +138,11 @@ func (c backupVerify) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	result, err := app.Drill(ctx, c.Storage, c.File)
+	if err == nil {
+		if err := backup.RecordVerified(c.File); err != nil {
+			fmt.Fprintln(s.err, "Could not record the drill for parley doctor:", err)
+		}
+	}
 	m := result.Manifest
 	report := drillReport{OK: err == nil, Rooms: m.Rows["rooms"], Schema: m.Schema, Secrets: result.Secrets}
 	if !m.CreatedAt.IsZero() {

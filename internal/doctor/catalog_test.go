@@ -66,7 +66,7 @@ func TestFindings_AreDocumentedAndTested(t *testing.T) {
 			t.Errorf("%s is in no test", id)
 		}
 		if i, _ := report.checkOf(id); report.Checks[i].Check == ServerCheck && !slices.Contains(ofCommand, id) {
-			t.Errorf("%s is in no list periodic, so AddFromServer would add it twice", id)
+			t.Errorf("%s is in no list serverFindings, so AddFromServer would add it twice", id)
 		}
 	}
 }

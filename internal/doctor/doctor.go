@@ -67,39 +67,43 @@ const checkTimeout = 10 * time.Second
 var checks = []struct {
 	name string
 	run  func(context.Context, config.Config) Result
-	// own says that a running server does not make the check: it finds the same by itself whenever it is asked, or the
-	// check would disturb it.
-	own bool
+	// notInServer says that a running server does not make the check: it finds the same by itself whenever it is asked,
+	// or the check would disturb it.
+	notInServer bool
 	// slow says that Run makes the check only on demand, because it takes longer than checkTimeout.
 	slow bool
-	// periodic are the findings of a check that is not own. A running server has them from its last look at its machine.
-	periodic []string
+	// serverFindings are the findings of a running server, from the last time that it made the check. Those that a
+	// command cannot know better are in liveFindings instead.
+	serverFindings []string
 }{
-	{name: "environment", run: checkEnvironment, own: true},
-	{name: "media_address", run: checkMediaAddress, periodic: []string{"node_ip"}},
-	{name: publicAddressCheck, run: checkPublicAddress, periodic: []string{"public_dns", "public_dns_elsewhere",
+	{name: "environment", run: checkEnvironment, notInServer: true},
+	{name: "media_address", run: checkMediaAddress, serverFindings: []string{"node_ip"}},
+	{name: publicAddressCheck, run: checkPublicAddress, serverFindings: []string{"public_dns", "public_dns_elsewhere",
 		"public_url", "public_other_server", "public_certificate", "clock_behind", "proxy_upgrade"}},
-	{name: "proxy", run: checkProxy, periodic: []string{"trusted_proxies"}},
-	{name: quietCheck, run: checkQuiet, own: true, slow: true},
-	{name: certificateCheck, run: checkCertificate, own: true},
-	{name: portsCheck, run: checkPorts, own: true},
-	{name: "master_key", run: checkMasterKey, own: true},
-	{name: "database", run: checkDatabase, periodic: []string{"database_version", "database_durability",
+	{name: "proxy", run: checkProxy, serverFindings: []string{"trusted_proxies"}},
+	{name: quietCheck, run: checkQuiet, notInServer: true, slow: true},
+	{name: certificateCheck, run: checkCertificate, notInServer: true},
+	{name: portsCheck, run: checkPorts, notInServer: true},
+	{name: "master_key", run: checkMasterKey, notInServer: true},
+	{name: "database", run: checkDatabase, serverFindings: []string{"database_version", "database_durability",
 		"database_pooler", "database_clock", "database_slow"}},
-	{name: "quickstart_file", run: checkQuickstart, own: true},
-	{name: "database_file", run: checkDatabaseFile, own: true},
-	{name: redisCheck, run: checkRedis, periodic: []string{"redis_version", "redis_eviction", "redis_clock",
+	{name: "quickstart_file", run: checkQuickstart, notInServer: true},
+	{name: "database_file", run: checkDatabaseFile, notInServer: true},
+	{name: redisCheck, run: checkRedis, serverFindings: []string{"redis_version", "redis_eviction", "redis_clock",
 		"redis_slow"}},
 	{name: openFilesCheck, run: checkOpenFiles},
-	{name: "udp_buffers", run: checkUDPBuffers, periodic: []string{"udp_receive_buffer"}},
-	{name: "proc", run: checkProc, own: true},
-	{name: "clock", run: checkClock, periodic: []string{"clock_unsynchronized"}},
-	{name: "disk", run: checkDisk, periodic: []string{"network_file_system", "disk_space"}},
-	{name: "disk_speed", run: checkDiskSpeed, own: true},
-	{name: backupsCheck, run: checkBackups, own: true},
-	{name: WebhooksCheck, run: askServer, own: true},
-	{name: ParticipantsCheck, run: askServer, own: true},
-	{name: ServerCheck, run: askServer, own: true},
+	{name: memoryCheck, run: checkMemory},
+	{name: processorsCheck, run: checkProcessors},
+	{name: "udp_buffers", run: checkUDPBuffers, serverFindings: []string{"udp_receive_buffer"}},
+	{name: "proc", run: checkProc, notInServer: true},
+	{name: "clock", run: checkClock, serverFindings: []string{"clock_unsynchronized"}},
+	{name: "disk", run: checkDisk, serverFindings: []string{"network_file_system", "disk_space"}},
+	{name: "disk_speed", run: checkDiskSpeed, notInServer: true},
+	{name: backupsCheck, run: checkBackups, notInServer: true},
+	{name: "backup_drill", run: checkDrill, serverFindings: []string{"backup_unverified"}},
+	{name: WebhooksCheck, run: askServer, notInServer: true},
+	{name: ParticipantsCheck, run: askServer, notInServer: true},
+	{name: ServerCheck, run: askServer, notInServer: true},
 }
 
 // Run runs all checks with valid settings of a server, which need not run. Those that take long run only if slow is
@@ -128,7 +132,7 @@ func IsLocal(cfg config.Config) bool { return isLocal(publicHost(cfg)) }
 // by itself.
 func RunInServer(ctx context.Context, cfg config.Config) (findings []Finding) {
 	for _, c := range checks {
-		if c.own {
+		if c.notInServer {
 			continue
 		}
 		for _, f := range runCheck(ctx, cfg, c.run).Findings {
@@ -150,6 +154,8 @@ const (
 	portsCheck         = "ports"
 	redisCheck         = "redis"
 	openFilesCheck     = "open_files"
+	memoryCheck        = "memory"
+	processorsCheck    = "processors"
 	backupsCheck       = "backups"
 )
 

@@ -27,7 +27,10 @@ var liveFindings = map[string]string{
 	"certificate_expires":        certificateCheck,
 	"backup_overdue":             backupsCheck,
 	"redis_unavailable":          redisCheck,
-	"open_files":                 openFilesCheck, // the limit of the server may differ from that of a command
+	// The limits of the server may differ from those of a command.
+	"open_files":      openFilesCheck,
+	"memory_low":      memoryCheck,
+	"processor_limit": processorsCheck,
 }
 
 // reasons are the findings of the running server that say why there is another finding of Run.
@@ -46,8 +49,8 @@ func onlyServer() Result {
 	return result
 }
 
-// AddFromServer adds what the running server has found. The details say what is fine, by check. A periodic
-// finding of the server does not change a check of Run, because Run is newer. Every other finding replaces the same
+// AddFromServer adds what the running server has found. The details say what is fine, by check. A finding
+// that the server makes only now and then does not change a check of Run, because Run is newer. Every other finding replaces the same
 // finding of Run, because the server knows the cause, such as the error of its last backup.
 func (r *Report) AddFromServer(found []Finding, details map[string]string) {
 	added := make([][]Finding, len(r.Checks))
@@ -89,7 +92,7 @@ func (r *Report) checkOf(id string) (i int, live bool) {
 		name, live = ServerCheck, true
 	}
 	for _, c := range checks {
-		if slices.Contains(c.periodic, id) {
+		if slices.Contains(c.serverFindings, id) {
 			name, live = c.name, false
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"parley/internal/backup"
@@ -195,4 +196,38 @@ func checkBackups(_ context.Context, cfg config.Config) Result {
 			cfg.BackupEvery)
 	}
 	return fine("the newest is of %s", newest.UTC().Format(time.RFC3339))
+}
+
+// drillInterval is how long a restore drill says that restores work.
+const drillInterval = 90 * 24 * time.Hour
+
+// drillBusy is set while the system looks at the directory of backups, which never ends on a network disk that is gone.
+var drillBusy atomic.Bool
+
+func checkDrill(_ context.Context, cfg config.Config) Result {
+	if cfg.BackupDir == "" {
+		return unknown("no backups are scheduled (--backup-dir)")
+	}
+	if !drillBusy.CompareAndSwap(false, true) {
+		return unknown("the disk of %s does not respond", cfg.BackupDir)
+	}
+	defer drillBusy.Store(false)
+	drill, err := backup.ReadVerification(cfg.BackupDir)
+	const day = 24 * time.Hour
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return unknown(otherUser, cfg.BackupDir)
+	case err != nil:
+		return unknown("%s", oneLine(err))
+	case drill.Begin.IsZero():
+		return unknown("there is no backup in %s yet", cfg.BackupDir)
+	case time.Since(drill.Last) < drillInterval:
+		return fine("the last was at %s", drill.Last.UTC().Format(time.RFC3339))
+	case time.Since(drill.Begin) < drillInterval:
+		return fine("due %d days after the first backup, which was made at %s", drillInterval/day,
+			drill.Begin.UTC().Format(time.RFC3339))
+	}
+	return found("backup_unverified", Warning, "parley backup verify FILE, with the newest file of "+cfg.BackupDir,
+		"No backup in %s was verified in the last %d days, so it is not known whether a restore works.", cfg.BackupDir,
+		drillInterval/day)
 }
