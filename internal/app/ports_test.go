@@ -147,8 +147,11 @@ func TestPorts_MediaTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	found = s.app.healthFindings(t.Context(), time.Now())
-	if i := slices.IndexFunc(found, isPort); i < 0 || !strings.Contains(found[i].Text, "until the next start") {
-		t.Errorf("before a restart with the free port: got the findings %+v, want the warning port", found)
+	want = fmt.Sprintf("UDP port %d of --rtc-udp-port (PARLEY_RTC_UDP_PORT) was in use when the server started, and is "+
+		"free now. Without it, until the next start, media uses TCP, with more delay.", port)
+	if i := slices.IndexFunc(found, isPort); i < 0 || found[i].Text != want ||
+		found[i].Action != "Restart the server: systemctl restart parley" || found[i].Level != overview.Warning {
+		t.Errorf("before a restart with the free port: got the findings %+v, want the warning port, %s", found, want)
 	}
 	if err := s.stop(); err != nil {
 		t.Fatal(err)

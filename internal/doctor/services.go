@@ -90,7 +90,13 @@ func MediaPortFindings(cfg config.Config, failures []*media.PortError) []Finding
 	var result Result
 	for _, failure := range failures {
 		flag, _, _ := strings.Cut(failure.Setting, " ")
-		level, effect := withoutMediaPort(cfg, failure.Protocol, failures)
+		level, effect := withoutMediaPort(cfg, failure, failures)
+		if failure.Free {
+			result.add("port", level, "Restart the server: systemctl restart parley",
+				"%s port %d of %s was in use when the server started, and is free now.%s", failure.Protocol, failure.Port,
+				failure.Setting, effect)
+			continue
+		}
 		result.addPort(failure, level, flag+" PORT", "", effect)
 	}
 	return result.Findings
@@ -110,17 +116,22 @@ func (r *Result) addPort(failure error, level Level, change, forward, effect str
 	r.add("port", level, change, "The server cannot open its ports: %s.%s", oneLine(failure), effect)
 }
 
-// withoutMediaPort says how bad it is for people that the port of a protocol cannot be opened, and what it means for
-// them until the next start. failures has all ports for media that cannot be opened.
-func withoutMediaPort(cfg config.Config, protocol string, failures []*media.PortError) (level Level, effect string) {
-	const without = " Without it, until the next start, "
+// withoutMediaPort says how bad it is for people that a port for media cannot be opened, and what it means for them.
+// all has all such ports.
+func withoutMediaPort(
+	cfg config.Config, failure *media.PortError, all []*media.PortError,
+) (level Level, effect string) {
+	without := " Without it, until the next start, "
+	if failure.Retried {
+		without = " Without it, "
+	}
 	withTURN, separate := cfg.ServesTLS() && cfg.TURN, cfg.SeparateTCPPort() != 0
-	failed := func(f *media.PortError) bool { return f.Protocol == "TCP" }
-	withTCP := cfg.ServesTLS() && !separate || separate && !slices.ContainsFunc(failures, failed)
+	isTCP := func(f *media.PortError) bool { return f.Protocol == "TCP" }
+	withTCP := cfg.ServesTLS() && !separate || separate && !slices.ContainsFunc(all, isTCP)
 	switch {
-	case protocol == "TCP" && withTURN:
+	case isTCP(failure) && withTURN:
 		return Warning, without + "people whose network blocks UDP use TURN."
-	case protocol == "TCP":
+	case isTCP(failure):
 		return Warning, without + "people whose network blocks UDP cannot hear anybody."
 	case withTURN || withTCP:
 		return Warning, without + "media uses TCP, with more delay."

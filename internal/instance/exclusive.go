@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"parley/internal/config"
+	"parley/internal/late"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // ExclusiveResources are the resources that only one process can hold: the lock of
 // the data directory and the listening sockets. A supervisor acquires them and
 // passes them to its child, so that they outlive a crash. Each listener is a *net.TCPListener; one without
-// which the service works may be a *LateListener.
+// which the service works may be a *late.Listener.
 type ExclusiveResources struct {
 	Listener        net.Listener // of --listen
 	HTTPListener    net.Listener // of --http-listen; nil without it
@@ -52,7 +53,7 @@ func (e *ExclusiveResources) sockets(cfg config.Config) []socket {
 
 // AcquireExclusive locks the data directory and opens the listening sockets. It
 // waits for a previous process that is stopping. Its errors name the setting. A socket without which the service
-// works becomes a LateListener, which logs to log, if it cannot be opened.
+// works becomes a late.Listener, which logs to log, if it cannot be opened.
 func AcquireExclusive(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *ExclusiveResources, err error) {
 	e := &ExclusiveResources{}
 	defer func() {
@@ -96,7 +97,13 @@ func (e *ExclusiveResources) open(ctx context.Context, cfg config.Config, log *s
 		case err == nil:
 			*s.listener = l
 		case s.optional:
-			*s.listener = newLateListener(failure, log)
+			*s.listener = late.NewListener(s.address, failure, func() (net.Listener, error) {
+				l, err := net.Listen("tcp", s.address)
+				if err != nil {
+					return nil, &SocketError{Flag: s.flag, Address: s.address, Optional: true, Err: err}
+				}
+				return l, nil
+			}, log)
 		default:
 			return failure
 		}
@@ -107,9 +114,9 @@ func (e *ExclusiveResources) open(ctx context.Context, cfg config.Config, log *s
 // Unopened returns why sockets are not open yet.
 func (e *ExclusiveResources) Unopened() (failures []*SocketError) {
 	for _, s := range e.sockets(config.Config{}) {
-		if l, ok := (*s.listener).(*LateListener); ok {
-			if err := l.Err(); err != nil {
-				failures = append(failures, err)
+		if l, ok := (*s.listener).(*late.Listener); ok {
+			if failure, ok := errors.AsType[*SocketError](l.Err()); ok {
+				failures = append(failures, failure)
 			}
 		}
 	}

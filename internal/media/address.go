@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"parley/internal/late"
 )
 
 // addresses are the IP addresses of the media engine.
@@ -166,12 +169,13 @@ func CheckPorts(nodeIPs []netip.Addr, local bool, udpPort, tcpPort int) (unopene
 	if failure := bindUDP(udpPort, addrs.bind); failure != nil {
 		unopened = append(unopened, failure)
 	}
-	listener, failure := listenTCP(cfg, addrs)
-	if failure != nil {
-		unopened = append(unopened, failure)
-	}
-	if listener != nil {
-		_ = listener.Close()
+	if cfg.TCPPort != 0 && !addrs.loopbackOnly() {
+		listener, err := openTCP(cfg.TCPPort)
+		if failure, ok := errors.AsType[*PortError](err); ok {
+			unopened = append(unopened, failure)
+		} else {
+			_ = listener.Close()
+		}
 	}
 	return unopened, nil
 }
@@ -281,30 +285,54 @@ func bindUDP(port int, on []netip.Addr) *PortError {
 	for _, ip := range on {
 		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, uint16(port))))
 		if err != nil {
-			return &PortError{udpPortSetting, "UDP", port, ip.String(), err}
+			return &PortError{
+				Setting:  udpPortSetting,
+				Protocol: "UDP",
+				Port:     port,
+				Host:     ip.String(),
+				Err:      err,
+			}
 		}
 		_ = conn.Close()
 	}
 	return nil
 }
 
-// listenTCP returns the listener of the configuration, or opens the TCP port for media. It returns
-// nil if there is none, with the reason if the port cannot be opened.
-func listenTCP(cfg Config, addrs addresses) (net.Listener, *PortError) {
+// listenTCP returns the listener of the configuration, or opens the TCP port for media. It returns nil if there is
+// none. If the port cannot be opened, unopened opens the listener as soon as that is possible.
+func listenTCP(cfg Config, addrs addresses) (listener net.Listener, unopened *late.Listener) {
 	if cfg.TCPListener != nil {
 		return cfg.TCPListener, nil
 	}
 	if cfg.TCPPort == 0 || addrs.loopbackOnly() {
 		return nil, nil
 	}
-	listener, err := net.ListenTCP("tcp", &net.TCPAddr{Port: cfg.TCPPort})
+	listener, err := openTCP(cfg.TCPPort)
 	if err != nil {
-		return nil, &PortError{tcpPortSetting, "TCP", cfg.TCPPort, "this machine", err}
+		unopened = late.NewListener(":"+strconv.Itoa(cfg.TCPPort), err,
+			func() (net.Listener, error) { return openTCP(cfg.TCPPort) }, cfg.Log)
+		listener = unopened
 	}
-	if cfg.LimitTCP == nil {
-		return listener, nil
+	if cfg.LimitTCP != nil {
+		listener = cfg.LimitTCP(listener)
 	}
-	return cfg.LimitTCP(listener), nil
+	return listener, unopened
+}
+
+// openTCP opens the TCP port for media. Its error is a PortError.
+func openTCP(port int) (net.Listener, error) {
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{Port: port})
+	if err != nil {
+		return nil, &PortError{
+			Setting:  tcpPortSetting,
+			Protocol: "TCP",
+			Port:     port,
+			Host:     "this machine",
+			Err:      err,
+			Retried:  true,
+		}
+	}
+	return listener, nil
 }
 
 // The settings of the ports, for errors.
@@ -320,6 +348,8 @@ type PortError struct {
 	Port     int
 	Host     string
 	Err      error
+	Retried  bool // the engine opens the port as soon as it can
+	Free     bool // the port can be opened now, which needs a new engine
 }
 
 func (e *PortError) Error() string {

@@ -93,11 +93,12 @@ func TestListenTCP_PortInUse(t *testing.T) {
 	loopback := addresses{bind: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}
 	want := fmt.Sprintf("--rtc-tcp-port (PARLEY_RTC_TCP_PORT): TCP port %d on this machine is already in use: "+
 		"stop the other program, or choose another port", cfg.TCPPort)
-	if listener, failure := listenTCP(cfg, public); listener != nil || failure == nil || failure.Error() != want {
-		t.Errorf("got %v, %v, want no listener and %q", listener, failure, want)
+	listener, unopened := listenTCP(cfg, public)
+	if listener != unopened || unopened == nil || unopened.Err().Error() != want {
+		t.Errorf("got %v, %v, want a listener that is not open because of %q", listener, unopened, want)
 	}
-	if listener, failure := listenTCP(cfg, loopback); failure != nil || listener != nil {
-		t.Errorf("on loopback: got %v, %v, want no listener", listener, failure)
+	if listener, unopened := listenTCP(cfg, loopback); listener != nil || unopened != nil {
+		t.Errorf("on loopback: got %v, %v, want no listener", listener, unopened)
 	}
 }
 

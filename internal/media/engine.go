@@ -18,6 +18,7 @@ import (
 
 	"github.com/livekit/livekit-server/pkg/telemetry"
 
+	"parley/internal/late"
 	"parley/internal/media/relay"
 	"parley/internal/refusal"
 	"parley/internal/room"
@@ -41,7 +42,8 @@ var engineExists atomic.Bool
 type Engine struct {
 	cfg         Config
 	addresses   addresses
-	unopened    []*PortError
+	unopenedUDP *PortError     // nil if the UDP port of the configuration is open
+	lateTCP     *late.Listener // nil if the TCP port was opened at the start, or there is none
 	turnSecret  []byte
 	turn        *relay.Server // nil without TURN, and before Start
 	log         *slog.Logger
@@ -92,23 +94,16 @@ func New(cfg Config) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var unopened []*PortError
-	port, failure, err := udpPort(cfg, addrs, portReleaseTimeout)
+	port, unopenedUDP, err := udpPort(cfg, addrs, portReleaseTimeout)
 	if err != nil {
 		return nil, err
-	}
-	if failure != nil {
-		unopened = append(unopened, failure)
 	}
 	cfg.UDPPort = port
 	conf, err := livekitConfig(cfg, addrs)
 	if err != nil {
 		return nil, err
 	}
-	tcp, failure := listenTCP(cfg, addrs)
-	if failure != nil {
-		unopened = append(unopened, failure)
-	}
+	tcp, lateTCP := listenTCP(cfg, addrs)
 	defer func() {
 		if err != nil && tcp != nil {
 			_ = tcp.Close()
@@ -118,7 +113,8 @@ func New(cfg Config) (_ *Engine, err error) {
 	e := &Engine{
 		cfg:               cfg,
 		addresses:         addrs,
-		unopened:          unopened,
+		unopenedUDP:       unopenedUDP,
+		lateTCP:           lateTCP,
 		log:               cfg.Log,
 		refusals:          cfg.Refusals,
 		events:            newEventQueue(cfg.Metrics),
@@ -148,8 +144,9 @@ func New(cfg Config) (_ *Engine, err error) {
 	if addrs.missing != nil {
 		cfg.Log.Error("an address for media is not used until the next start", "error", addrs.missing)
 	}
-	for _, failure := range unopened {
-		cfg.Log.Error("a port for media is not used until the next start", "error", failure, "udp_port", cfg.UDPPort)
+	if unopenedUDP != nil {
+		cfg.Log.Error("the UDP port for media is not used until the next start", "error", unopenedUDP, "udp_port",
+			cfg.UDPPort)
 	}
 	cfg.Log.Debug("media engine created", "node_ip", conf.RTC.NodeIP.ToStringSlice(),
 		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp", tcp != nil)
@@ -159,9 +156,22 @@ func New(cfg Config) (_ *Engine, err error) {
 // AnnouncedIPs returns the addresses that browsers send media to, at most one of each family.
 func (e *Engine) AnnouncedIPs() []netip.Addr { return slices.Clone(e.addresses.node) }
 
-// UnopenedPorts returns the ports of the configuration that could not be opened. In place of that for UDP, the engine
-// uses another one, which firewalls usually block.
-func (e *Engine) UnopenedPorts() []*PortError { return slices.Clone(e.unopened) }
+// UnopenedPorts returns the ports of the configuration that are not open. In place of that for UDP, the engine uses
+// another one until the next start, which firewalls usually block. It opens that for TCP as soon as it can. To see
+// whether the port for UDP is free now, it binds and releases the port.
+func (e *Engine) UnopenedPorts() (unopened []*PortError) {
+	if e.unopenedUDP != nil {
+		udp := *e.unopenedUDP
+		udp.Free = bindUDP(udp.Port, e.addresses.bind) == nil
+		unopened = append(unopened, &udp)
+	}
+	if e.lateTCP != nil {
+		if failure, ok := errors.AsType[*PortError](e.lateTCP.Err()); ok {
+			unopened = append(unopened, failure)
+		}
+	}
+	return unopened
+}
 
 // Start starts the engine, which is ready when Start returns. After it, open the sessions
 // that were live before a restart and only then listen for browsers, because a page

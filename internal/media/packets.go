@@ -215,6 +215,19 @@ func (m *limitedTCPMux) GetConnByUfrag(user string, isIPv6 bool, local net.IP) (
 	return limitPackets(conn, m.limits.open(user)), nil
 }
 
+// GetAllConns returns the socket of GetConnByUfrag, or none before the port is open. Then browsers get no address for
+// TCP, and pion logs no warning.
+func (m *limitedTCPMux) GetAllConns(user string, isIPv6 bool, local net.IP) ([]net.PacketConn, error) {
+	if _, open := m.LocalAddr().(*net.TCPAddr); !open {
+		return nil, nil
+	}
+	conn, err := m.GetConnByUfrag(user, isIPv6, local)
+	if err != nil {
+		return nil, err
+	}
+	return []net.PacketConn{conn}, nil
+}
+
 // RemoveConnByUfrag ends a connection.
 func (m *limitedTCPMux) RemoveConnByUfrag(user string) {
 	m.limits.remove(user)
