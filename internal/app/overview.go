@@ -166,6 +166,10 @@ func (a *App) backupFinding(err error) overview.Finding {
 	return f
 }
 
+// ofNode replaces the words of the doctor for the machine on which it runs, because every node shows the findings of the
+// others.
+var ofNode = strings.NewReplacer("this machine", "the node", "This machine", "The node")
+
 // overviewFindings returns findings of the doctor for parley status and the console.
 func overviewFindings(found []doctor.Finding) (findings []overview.Finding) {
 	for _, f := range found {
@@ -173,7 +177,12 @@ func overviewFindings(found []doctor.Finding) (findings []overview.Finding) {
 		if f.Level == doctor.Error {
 			level = overview.Error
 		}
-		findings = append(findings, overview.Finding{ID: f.ID, Level: level, Text: f.Text, Action: f.Change})
+		findings = append(findings, overview.Finding{
+			ID:     f.ID,
+			Level:  level,
+			Text:   ofNode.Replace(f.Text),
+			Action: ofNode.Replace(f.Change),
+		})
 	}
 	return findings
 }

@@ -155,12 +155,12 @@ func (a *ACME) remedy(ctx context.Context, domain string, err error) string {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case NotYetValid(err) != nil:
-		return "Set the clock of this machine, which is behind: timedatectl set-ntp true"
+		return "Set the clock of the server, which is behind: timedatectl set-ntp true"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "If the clock of this machine is ahead, set it: timedatectl set-ntp true. Otherwise the certificate of the " +
+		return "If the clock of the server is ahead, set it: timedatectl set-ntp true. Otherwise the certificate of the " +
 			"authority's own server has expired."
 	case errors.As(err, new(net.Error)) || errors.As(err, new(*tls.CertificateVerificationError)):
-		return "Let this machine connect to " + a.client.Directory + " (--acme-ca), whose certificate it must trust " +
+		return "Let the server connect to " + a.client.Directory + " (--acme-ca), whose certificate it must trust " +
 			"(--acme-ca-roots). A public authority issues no certificates for internal names."
 	}
 	if !errors.As(err, &problem) {
@@ -169,10 +169,10 @@ func (a *ACME) remedy(ctx context.Context, domain string, err error) string {
 	}
 	switch problem.Type {
 	case acme.ProblemTypeConnection, acme.ProblemTypeTLS, acme.ProblemTypeUnauthorized, acme.ProblemTypeIncorrectResponse:
-		return fmt.Sprintf("Open TCP port 443 in the firewall, and point %s (--tls-domain) to this machine in the DNS, "+
+		return fmt.Sprintf("Open TCP port 443 in the firewall, and point %s (--tls-domain) to the server in the DNS, "+
 			"without a proxy that ends TLS.", domain)
 	case acme.ProblemTypeDNS:
-		return fmt.Sprintf("Add an A or AAAA record of %s (--tls-domain) with the public address of this machine.", domain)
+		return fmt.Sprintf("Add an A or AAAA record of %s (--tls-domain) with the public address of the server.", domain)
 	case acme.ProblemTypeCAA:
 		name := a.caaName(ctx)
 		if name == "" {

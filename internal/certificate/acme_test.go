@@ -33,9 +33,9 @@ func TestRemedy_Clock(t *testing.T) {
 		certificate testkit.Certificate
 		want        string
 	}{
-		"behind":  {testkit.NewCertificateFrom(t, 1, time.Now().Add(time.Hour)), "Set the clock of this machine, which is behind"},
-		"ahead":   {testkit.NewCertificateUntil(t, 1, time.Now().Add(-time.Hour)), "If the clock of this machine is ahead"},
-		"unknown": {testkit.NewCertificate(t, 1), "Let this machine connect to https://ca.example.test/directory"},
+		"behind":  {testkit.NewCertificateFrom(t, 1, time.Now().Add(time.Hour)), "Set the clock of the server, which is behind"},
+		"ahead":   {testkit.NewCertificateUntil(t, 1, time.Now().Add(-time.Hour)), "If the clock of the server is ahead"},
+		"unknown": {testkit.NewCertificate(t, 1), "Let the server connect to https://ca.example.test/directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +59,7 @@ func TestRemedy_Response(t *testing.T) {
 	t.Parallel()
 	const noAuthority = "If URL is not the directory of an ACME authority, correct --acme-ca. Otherwise remove the " +
 		"cause; the server tries again by itself."
-	const port443 = "Open TCP port 443 in the firewall, and point meet.example.test (--tls-domain) to this machine in " +
+	const port443 = "Open TCP port 443 in the firewall, and point meet.example.test (--tls-domain) to the server in " +
 		"the DNS, without a proxy that ends TLS."
 	const email = "Correct --acme-email (PARLEY_ACME_EMAIL)."
 	const problem = "application/problem+json"
@@ -82,8 +82,8 @@ func TestRemedy_Response(t *testing.T) {
 		acme.ProblemTypeIncorrectResponse:  port443,
 		acme.ProblemTypeInvalidContact:     email,
 		acme.ProblemTypeUnsupportedContact: email,
-		acme.ProblemTypeDNS: "Add an A or AAAA record of meet.example.test (--tls-domain) with the public address of this " +
-			"machine.",
+		acme.ProblemTypeDNS: "Add an A or AAAA record of meet.example.test (--tls-domain) with the public address of the " +
+			"server.",
 		acme.ProblemTypeCAA: "Add a CAA record of meet.example.test to the DNS that allows this authority, whose " +
 			"documentation says which name to use.",
 		acme.ProblemTypeRateLimited: "Let the server run until the limit of the authority ends, because it tries again by " +

@@ -540,7 +540,7 @@ func TestACME_Refused(t *testing.T) {
 		problem, cause, change string
 	}{
 		"port 443 is closed": {"", "Failed to connect to 127.0.0.1", "Open TCP port 443 in the firewall, and point " +
-			domain + " (--tls-domain) to this machine in the DNS, without a proxy that ends TLS."},
+			domain + " (--tls-domain) to the server in the DNS, without a proxy that ends TLS."},
 		"CAA record": {"caa", "the CAA record does not name this authority",
 			"Add this record to the DNS: " + domain + `. CAA 0 issue "pebble.letsencrypt.org"`},
 		"rate limit": {"rateLimited", "too many certificates, retry after 2026-11-30",
