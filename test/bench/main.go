@@ -74,6 +74,8 @@ type bench struct {
 	databases []string
 	// upgradeMeetings is the number of past meetings that upgrade upgrades.
 	upgradeMeetings int
+	// beside is the program of another version that is compared with binary. It is empty for none.
+	beside string
 	// through is the program of an earlier commit that opens these meetings first. It is empty for none.
 	through string
 }
@@ -86,6 +88,8 @@ var experiments = []struct {
 	{"read", (*bench).read},
 	{"refuse", (*bench).refuse},
 	{"sqlite", (*bench).sqlite},
+	{"beside-read", (*bench).besideReads},
+	{"beside-sqlite", (*bench).besideSQLite},
 	{"postgres", (*bench).postgres},
 	{"livekit", (*bench).livekit},
 	{"webhooks", (*bench).webhooks},
@@ -115,6 +119,8 @@ func run() error {
 	upgradeMeetings := flags.Int("upgrade-meetings", 100_000, "Number of past meetings that upgrade upgrades.")
 	through := flags.String("through", "",
 		"Path of the program of an earlier commit that rolls up the usage before upgrade begins.")
+	beside := flags.String("beside", "",
+		"Path of the program of another version, with which beside-read and beside-sqlite compare that of -bin.")
 	years := flags.Int("years", 1, "Number of years over which growth spreads the past meetings.")
 	asJSON := flags.Bool("json", false, "Output in JSON.")
 	binary := flags.String("bin", "bin/parley", "Path of the program to measure.")
@@ -163,13 +169,14 @@ func run() error {
 	if _, err := os.Stat(b.binary); err != nil {
 		return fmt.Errorf("-bin: build the program first (make build): %w", err)
 	}
-	if *through != "" {
-		if b.through, err = filepath.Abs(*through); err != nil {
-			return err
-		}
-		if _, err := os.Stat(b.through); err != nil {
-			return fmt.Errorf("-through: %w", err)
-		}
+	if b.through, err = existingFile("-through", *through); err != nil {
+		return err
+	}
+	if b.beside, err = existingFile("-beside", *beside); err != nil {
+		return err
+	}
+	if b.beside == "" && *only == "" {
+		wanted = slices.DeleteFunc(wanted, func(name string) bool { return strings.HasPrefix(name, "beside-") })
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -211,6 +218,17 @@ func run() error {
 		err = errors.New("some experiments could not be measured")
 	}
 	return err
+}
+
+// existingFile returns the absolute path of the file in the value of a flag. An empty value names none.
+func existingFile(flagName, file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	if _, err := os.Stat(file); err != nil {
+		return "", fmt.Errorf("%s: %w", flagName, err)
+	}
+	return filepath.Abs(file)
 }
 
 func names() []string {
