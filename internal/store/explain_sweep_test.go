@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"parley/internal/audit"
 	"parley/internal/project"
+	"parley/internal/requestlog"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
@@ -131,6 +133,43 @@ func checkSweeps(t *testing.T, d storetest.Database, c catalog, raw *sql.DB, db 
 		}
 		if !s.noLimit {
 			check("everything is old", storetest.Room("").CreatedAt.AddDate(2, 0, 0), most)
+		}
+	}
+}
+
+// The calls of a block are larger than a page of SQLite, and a trim reads the sizes of all blocks of a project.
+func TestTrimCalls_ReadsNoCallsOfBlocksThatStay(t *testing.T) {
+	t.Parallel()
+	const blocks, callsOfBlock = 200, 20
+	d := storetest.Database{Dir: t.TempDir()}
+	db := d.Open(t)
+	p := storetest.Project(t, db)
+	var all []requestlog.Block
+	for i := range int64(blocks) {
+		b := requestlog.Block{ProjectID: p.ID, API: "v5"}
+		for j := range int64(callsOfBlock) {
+			b.Calls = append(b.Calls, requestlog.NumberedCall{
+				N:    i*callsOfBlock + j,
+				Call: requestlog.Call{Status: 200, Path: strings.Repeat("/", 1000)},
+			})
+		}
+		all = append(all, b)
+	}
+	ctx := storetest.Patient(t.Context())
+	if err := db.InsertCalls(ctx, all); err != nil {
+		t.Fatal(err)
+	}
+	run := traceRolledBack(t, db, func(ctx context.Context) error {
+		return db.TrimCalls(ctx, p.ID, "v5", (blocks-1)*callsOfBlock)
+	})
+	costs, err := measure(t, d, catalog{}, d.Raw(t), run...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range costs {
+		if got.read > 6*blocks {
+			t.Errorf("got %d pages read to trim %d blocks by one, want at most %d, in the statement\n%s", got.read, blocks,
+				6*blocks, run[i].q)
 		}
 	}
 }
