@@ -118,6 +118,10 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small 
 			SELECT project_id, slot, address, user_agent, at FROM key_callers`,
 		`INSERT INTO daily_quotas (project_id, subject, day, used) SELECT id, 'rooms', 1, 1 FROM projects`,
 		`INSERT INTO usage_late_reports (id, organization_id, hour) SELECT id, id, created_at FROM rooms`,
+		// A rebuild has many hours, and an outage has many reports of each.
+		`INSERT INTO usage_late_reports (id, organization_id, hour)
+			SELECT rooms.id || column1, organization_id, rooms.created_at - rooms.created_at % 3600000
+			FROM rooms JOIN projects ON projects.id = project_id CROSS JOIN (VALUES (0), (1)) AS copies`,
 		`INSERT INTO usage_progress (organization_id, rolled_up_until, version, days_version)
 			SELECT id, created_at, 1, 0 FROM organizations`,
 		`INSERT INTO project_logos (project_id, hash, format, width, height, image)

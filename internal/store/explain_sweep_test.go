@@ -80,6 +80,14 @@ func sweepsOf(db *store.DB, p project.Project) []sweep {
 			_, err := db.OrganizationsWithLateUsage(ctx, sweepLimit)
 			return err
 		}},
+		{name: "rollup of late usage", always: true, run: func(ctx context.Context, _ time.Time) error {
+			_, _, err := db.UsageToRollUp(ctx, p.OrganizationID, sweepLimit)
+			return err
+		}},
+		{name: "settled usage", run: func(ctx context.Context, _ time.Time) error {
+			_, err := db.UsageSettledUntil(ctx, p.OrganizationID)
+			return err
+		}},
 		{name: "audit log", noLimit: true, run: func(ctx context.Context, before time.Time) error {
 			if _, err := db.AuditEntries(ctx, audit.Query{Before: before, BelowN: math.MaxInt64, Limit: 1}); err != nil {
 				return err

@@ -290,7 +290,7 @@ func TestMigrate_RepairsUsage(t *testing.T) {
 				progress, err := db.UsageProgress(t.Context(), p.OrganizationID)
 				var late []int
 				for _, l := range progress.Late {
-					late = append(late, int(l.Hour.Sub(began).Hours()))
+					late = append(late, int(l.Sub(began).Hours()))
 				}
 				if err != nil || !slices.Equal(late, c.late) {
 					t.Errorf("late hours: got %v, %v, want %v", late, err, c.late)

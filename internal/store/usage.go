@@ -75,17 +75,38 @@ var (
 )
 
 func (s *DB) UsageProgress(ctx context.Context, organizationID string) (usage.Progress, error) {
+	var hours []time.Time
+	p, err := s.usageProgress(ctx, `SELECT DISTINCT '' AS id, hour FROM usage_late_reports WHERE organization_id = $1`,
+		func(late usage.LateReport) { hours = append(hours, late.Hour) }, organizationID)
+	p.Late = hours
+	return p, err
+}
+
+func (s *DB) UsageToRollUp(ctx context.Context, organizationID string, limit int) (
+	p usage.Progress, late []usage.LateReport, err error,
+) {
+	p, err = s.usageProgress(ctx, `SELECT id, hour FROM usage_late_reports WHERE organization_id = $1
+			ORDER BY hour LIMIT $2`,
+		func(l usage.LateReport) { late = append(late, l) }, organizationID, limit)
+	return p, late, err
+}
+
+// usageProgress returns the progress of the organization that is the first argument, and calls add for each late report
+// that a query returns, in order of their hours.
+func (s *DB) usageProgress(
+	ctx context.Context, lateReports string, add func(usage.LateReport), args ...any,
+) (usage.Progress, error) {
 	var p usage.Progress
 	err := s.Query(ctx, `SELECT p.rolled_up_until, coalesce(p.version, 0),
 			CASE WHEN p.days_version = p.version THEN p.days_until END, l.id, l.hour
 		FROM organizations o LEFT JOIN usage_progress p ON p.organization_id = o.id
-			LEFT JOIN usage_late_reports l ON l.organization_id = o.id
-		WHERE o.id = $1 ORDER BY l.hour`, []any{organizationID}, func(row db.Row) error {
+			LEFT JOIN (`+lateReports+`) AS l ON TRUE
+		WHERE o.id = $1 ORDER BY l.hour`, args, func(row db.Row) error {
 		var late usage.LateReport
 		err := row.Scan(db.ScanTime(&p.Until), &p.Version, db.ScanTime(&p.DaysUntil),
 			db.ScanString(&late.ID), db.ScanTime(&late.Hour))
-		if late.ID != "" {
-			p.Late = append(p.Late, late)
+		if !late.Hour.IsZero() {
+			add(late)
 		}
 		return err
 	})
@@ -473,13 +494,13 @@ func (s *DB) replaceUsageHour(
 // UsageSettledUntil reads the oldest open connection of all organizations, because only
 // those that last have an index.
 func (s *DB) UsageSettledUntil(ctx context.Context, organizationID string) (time.Time, error) {
-	progress, err := s.UsageProgress(ctx, organizationID)
+	progress, late, err := s.UsageToRollUp(ctx, organizationID, 1)
 	if err != nil {
 		return time.Time{}, err
 	}
 	settled := progress.Until
-	if len(progress.Late) > 0 && progress.Late[0].Hour.Before(settled) {
-		settled = progress.Late[0].Hour
+	if len(late) > 0 && late[0].Hour.Before(settled) {
+		settled = late[0].Hour
 	}
 	var oldest time.Time
 	err = s.QueryRow(ctx, nil, `SELECT min(joined_at) FROM attendance WHERE left_at IS NULL`, nil, db.ScanTime(&oldest))

@@ -35,7 +35,7 @@ type Progress struct {
 	// The days before DaysUntil, which is midnight, are folded. It is zero if an earlier
 	// release, which folds no days, has stored the last rollup.
 	DaysUntil time.Time
-	Late      []LateReport
+	Late      []time.Time // the hours with late reports, in order
 }
 
 // LateReport says that attendance changed in an hour that may have been rolled up
@@ -71,9 +71,11 @@ type Ledger interface {
 	// Changes returns a number that grows with each change, before the caller who made the change continues.
 	// complete is false if other processes can change what the ledger reads.
 	Changes() (n uint64, complete bool)
-	// UsageProgress returns the progress of an organization, as of one moment. Its late reports
-	// are in order of their hours.
+	// UsageProgress returns the progress of an organization, as of one moment.
 	UsageProgress(ctx context.Context, organizationID string) (Progress, error)
+	// UsageToRollUp returns the progress of an organization without its late hours, and at most limit of its late
+	// reports, in order of their hours, as of one moment.
+	UsageToRollUp(ctx context.Context, organizationID string, limit int) (Progress, []LateReport, error)
 	// UsageHours returns the hours that start in [from, to), in order. Hours without a
 	// move are not stored.
 	UsageHours(ctx context.Context, s Scope, from, to time.Time) ([]Interval, error)
@@ -152,11 +154,12 @@ func (s *Service) RollUp(ctx context.Context) (failed error) {
 
 func (s *Service) rollUpOrganization(ctx context.Context, id string, rollUpTo time.Time) error {
 	for {
-		progress, err := s.ledger.UsageProgress(ctx, id)
+		// One more than a rollup includes, so that nextRollup knows whether others are left.
+		progress, late, err := s.ledger.UsageToRollUp(ctx, id, maxLateReports+1)
 		if err != nil {
 			return err
 		}
-		next, more, err := s.nextRollup(ctx, id, progress, rollUpTo)
+		next, more, err := s.nextRollup(ctx, id, progress, late, rollUpTo)
 		if err != nil {
 			return err
 		}
@@ -180,10 +183,10 @@ const (
 	maxCorrections = 24
 )
 
-// nextRollup returns the rollup that continues progress. It includes late reports of the hours before its end; more
-// says whether others are left.
+// nextRollup returns the rollup that continues progress. It includes those late reports, which are in order, of the
+// hours before its end; more says whether others are left.
 func (s *Service) nextRollup(
-	ctx context.Context, id string, progress Progress, rollUpTo time.Time,
+	ctx context.Context, id string, progress Progress, reports []LateReport, rollUpTo time.Time,
 ) (r Rollup, more bool, err error) {
 	r = Rollup{OrganizationID: id, Version: progress.Version, Until: progress.Until}
 	from := progress.Until
@@ -210,9 +213,9 @@ func (s *Service) nextRollup(
 	} else if progress.Until.IsZero() {
 		r.Until = from
 	}
-	for _, late := range progress.Late {
+	for _, late := range reports {
 		if !late.Hour.Before(r.Until) {
-			continue // this hour is rolled up later
+			break // these hours are rolled up later
 		}
 		if more = len(r.Done) == maxLateReports || len(r.Corrections) == maxCorrections; more {
 			break

@@ -51,9 +51,9 @@ func readHistory(ctx context.Context, l Ledger, progress Progress, s Scope, boun
 	}
 	from := earlier(start.Truncate(time.Hour), rolledUp)
 	for _, late := range progress.Late {
-		if late.Hour.Before(rolledUp) {
-			byMoves[late.Hour] = true
-			from = earlier(from, late.Hour) // the hours after it may have a wrong Base
+		if late.Before(rolledUp) {
+			byMoves[late] = true
+			from = earlier(from, late) // the hours after it may have a wrong Base
 		}
 	}
 	base, err := l.LatestUsageHour(ctx, s, from)

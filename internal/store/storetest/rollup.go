@@ -270,10 +270,12 @@ func (m *usageModel) rollUpByOlderRelease(rt *rapid.T) {
 // the days, which is therefore not valid after its rollup.
 type olderRelease struct{ oneOrganization }
 
-func (l olderRelease) UsageProgress(ctx context.Context, organizationID string) (usage.Progress, error) {
-	p, err := l.oneOrganization.UsageProgress(ctx, organizationID)
+func (l olderRelease) UsageToRollUp(ctx context.Context, organizationID string, limit int) (
+	usage.Progress, []usage.LateReport, error,
+) {
+	p, late, err := l.oneOrganization.UsageToRollUp(ctx, organizationID, limit)
 	p.DaysUntil = p.Until.Truncate(usage.DayLength) // nothing remains to be folded
-	return p, err
+	return p, late, err
 }
 
 func (l olderRelease) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
@@ -457,19 +459,27 @@ func (s *suite) testUsageLedger(t *testing.T) {
 		a.LeftAt = a.JoinedAt.Add(duration)
 		inTx(func(ctx context.Context) error { return db.EndAttendance(ctx, a, a.LeftAt.Add(room.ReportDelay)) })
 	}
-	progress, err := db.UsageProgress(ctx, p.OrganizationID)
-	if err != nil || len(progress.Late) != 2 || progress.Late[0].Hour != hour {
-		t.Fatalf("progress: got %+v, %v, want two late reports of %v", progress, err, hour)
+	progress, late, err := db.UsageToRollUp(ctx, p.OrganizationID, 10)
+	if err != nil || len(late) != 2 || late[0].Hour != hour || late[1].Hour != hour {
+		t.Fatalf("late reports: got %+v, %v, want two of %v", late, err, hour)
 	}
+	_, earliest, err := db.UsageToRollUp(ctx, p.OrganizationID, 1)
+	if err != nil || len(earliest) != 1 {
+		t.Errorf("late reports with a limit of 1: got %+v, %v, want one", earliest, err)
+	}
+	withHours := progress
+	withHours.Late = []time.Time{hour} // once
+	got, err := db.UsageProgress(ctx, p.OrganizationID)
+	requireEqual(t, got, err, withHours)
 	requireEqual(t, progress.DaysUntil, nil, day.Add(usage.DayLength))
-	save(progress.Version, 3, progress.Late[0])
-	save(progress.Version, 4, progress.Late...) // by another node
+	save(progress.Version, 3, late[0])
+	save(progress.Version, 4, late...) // by another node
 	check(3)
 	stored, err := db.FirstUsageHour(ctx, p.OrganizationID)
 	requireEqual(t, stored, err, hour)
-	late, err := db.OrganizationsWithLateUsage(ctx, 10)
-	requireEqual(t, late, err, []string{p.OrganizationID})
-	ids, err := db.OrganizationsAfter(ctx, "", 10)
+	ids, err := db.OrganizationsWithLateUsage(ctx, 10)
+	requireEqual(t, ids, err, []string{p.OrganizationID})
+	ids, err = db.OrganizationsAfter(ctx, "", 10)
 	requireEqual(t, ids, err, []string{p.OrganizationID})
 	ids, err = db.OrganizationsAfter(ctx, p.OrganizationID, 10)
 	requireEqual(t, ids, err, nil)
@@ -486,7 +496,8 @@ func (s *suite) testUsageLedger(t *testing.T) {
 	requireEqual(t, used("", hour.Add(100*time.Hour)), nil, [2][]string{nil, {p.OrganizationID}})
 
 	// What this node stores at once is late if the clock of another node is ahead.
-	if progress, err = db.UsageProgress(ctx, p.OrganizationID); err != nil {
+	before, err := db.UsageProgress(ctx, p.OrganizationID)
+	if err != nil {
 		t.Fatal(err)
 	}
 	a.ID, a.Connection, a.LeftAt = NewID(), "PA_2", time.Time{}
@@ -497,7 +508,7 @@ func (s *suite) testUsageLedger(t *testing.T) {
 		_, err := db.InsertAttendance(ctx, a, a.JoinedAt)
 		return err
 	})
-	if got, err := db.UsageProgress(ctx, p.OrganizationID); err != nil || len(got.Late) != len(progress.Late)+1 {
-		t.Errorf("late reports: got %+v, %v, want one more than %+v", got.Late, err, progress.Late)
+	if got, err := db.UsageProgress(ctx, p.OrganizationID); err != nil || len(got.Late) != len(before.Late)+1 {
+		t.Errorf("late hours: got %+v, %v, want one more than %+v", got.Late, err, before.Late)
 	}
 }
