@@ -43,8 +43,10 @@ const (
 	SecretOverlapRevoked  Action = "secret.overlap_revoked"
 	RoomEnded             Action = "room.ended"
 	RoomCancelled         Action = "room.cancelled"
-	RoomsDeleted          Action = "rooms.deleted" // by retention
-	PeopleErased          Action = "people.erased" // by retention
+	RoomsDeleted          Action = "rooms.deleted"      // by retention
+	PeopleErased          Action = "people.erased"      // by retention
+	DeliveriesDeleted     Action = "deliveries.deleted" // by retention
+	CallsDeleted          Action = "calls.deleted"      // by retention
 	PersonErased          Action = "person.erased"
 	TokenCreated          Action = "token.created"
 	TokenRevoked          Action = "token.revoked"

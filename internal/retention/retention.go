@@ -71,11 +71,11 @@ func (d *Deleted) add(other Deleted) {
 	d.Deliveries += other.Deliveries
 }
 
-// Swept is what sweeps have done to the rooms of a project.
+// Swept is what sweeps have done to the rooms of a project, or to the deliveries or calls of all projects.
 type Swept struct {
 	Action audit.Action
-	Rooms  int
-	Before time.Time // the rooms had ended before
+	N      int       // rooms, deliveries or calls
+	Before time.Time // the rooms had ended, or the others were created, before
 }
 
 // Erasure is a part of what the erasure of a person has changed.
@@ -144,7 +144,8 @@ type Store interface {
 	// usage of an organization: all of it is rolled up, and no report can change it.
 	UsageSettledUntil(ctx context.Context, organizationID string) (time.Time, error)
 
-	// AddSwept adds to what sweeps have done in a project and the audit log does not show yet.
+	// AddSwept adds to what sweeps have done in a project, or with an empty ID in all, and the audit log does not show
+	// yet.
 	AddSwept(ctx context.Context, projectID string, done Swept) error
 	// UnrecordedSweeps returns the sums of what AddSwept added, in the order of the actions.
 	UnrecordedSweeps(ctx context.Context, projectID string) ([]Swept, error)
@@ -163,7 +164,7 @@ type Store interface {
 	// calls, of a project that were created before a time, and return their number.
 	DeleteDeliveries(ctx context.Context, projectID string, before time.Time, limit int) (int, error)
 	// The calls of the management API have no project.
-	DeleteCalls(ctx context.Context, projectID string, before time.Time, limit int) (int, error)
+	DeleteCalls(ctx context.Context, projectID string, before time.Time, limit int) (calls, blocks int, err error)
 	// DeleteRejections deletes at most limit counts of rejected calls of the days before a
 	// time, and returns their number.
 	DeleteRejections(ctx context.Context, before time.Time, limit int) (int, error)

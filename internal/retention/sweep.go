@@ -126,6 +126,9 @@ func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
 	}), s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
 		return s.store.DeleteConsoleSessions(ctx, cutoff(s.now(), sessionPeriod), s.batchRows)
 	}), s.sweepCallsWithoutProject(ctx))
+	// Deliveries and calls have one sum for all projects, because an entry for each project in each hour would be most
+	// of the audit log.
+	errs = append(errs, s.recordRestOf(ctx, ""))
 	return deleting, errors.Join(errs...)
 }
 
@@ -179,8 +182,17 @@ func (s *Service) sweepCallsWithoutProject(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(err, s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
-		return s.store.DeleteCalls(ctx, "", before, s.batchRows)
+		return s.deleteCalls(ctx, "", before, s.batchRows)
 	}))
+}
+
+// deleteCalls deletes old records of calls, and adds their number to the sum of all projects.
+func (s *Service) deleteCalls(ctx context.Context, projectID string, before time.Time, limit int) (int, error) {
+	calls, rows, err := s.store.DeleteCalls(ctx, projectID, before, limit)
+	if err != nil || calls == 0 {
+		return rows, err
+	}
+	return rows, s.store.AddSwept(ctx, "", Swept{Action: audit.CallsDeleted, N: calls, Before: before})
 }
 
 // sweptProject is what a sweep has done to a project.
@@ -206,7 +218,7 @@ type sweptRooms struct {
 
 // count records the rooms that a transaction has finished. It must be called in that transaction.
 func (s *Service) count(ctx context.Context, swept *sweptRooms, rooms int) error {
-	done := Swept{Action: swept.action, Rooms: rooms, Before: swept.before}
+	done := Swept{Action: swept.action, N: rooms, Before: swept.before}
 	if swept.recorded {
 		return s.store.AddSwept(ctx, swept.projectID, done)
 	}
@@ -214,11 +226,18 @@ func (s *Service) count(ctx context.Context, swept *sweptRooms, rooms int) error
 }
 
 func (s *Service) recordSwept(ctx context.Context, projectID string, done Swept) error {
+	count, before := "rooms", "ended_before"
+	switch done.Action {
+	case audit.DeliveriesDeleted:
+		count, before = "deliveries", "created_before"
+	case audit.CallsDeleted:
+		count, before = "calls", "received_before"
+	}
 	return audit.Record(ctx, s.store, s.now(), audit.Change{
 		Action:    done.Action,
 		Subject:   projectID,
 		ProjectID: projectID,
-		After:     audit.Fields{"rooms": done.Rooms, "ended_before": audit.Timestamp(done.Before)},
+		After:     audit.Fields{count: done.N, before: audit.Timestamp(done.Before)},
 	})
 }
 
@@ -281,17 +300,27 @@ func (s *Service) sweepProject(ctx context.Context, p project.Project, swept *sw
 	}
 	deleteDeliveries := func(ctx context.Context, projectID string, before time.Time, limit int) (int, error) {
 		n, err := s.store.DeleteDeliveries(ctx, projectID, before, limit)
-		if err != nil {
+		switch {
+		case err != nil || n == 0:
 			return 0, err
+		case p.Deleted():
+			return n, s.countDeleted(ctx, p, Deleted{Deliveries: n})
 		}
-		return n, s.countDeleted(ctx, p, Deleted{Deliveries: n})
+		return n, s.store.AddSwept(ctx, "", Swept{Action: audit.DeliveriesDeleted, N: n, Before: before})
+	}
+	deleteCalls := s.deleteCalls
+	if p.Deleted() {
+		deleteCalls = func(ctx context.Context, projectID string, before time.Time, limit int) (int, error) {
+			_, rows, err := s.store.DeleteCalls(ctx, projectID, before, limit)
+			return rows, err
+		}
 	}
 	for _, step := range []struct {
 		period time.Duration
 		batch  batch
 	}{
 		{periods.Deliveries, inTransaction(deleteDeliveries)},
-		{periods.Calls, inTransaction(s.store.DeleteCalls)},
+		{periods.Calls, inTransaction(deleteCalls)},
 		{periods.People, func(ctx context.Context, before time.Time) (int, error) {
 			return s.erasePeople(ctx, &swept.erased, before)
 		}},

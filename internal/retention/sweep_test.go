@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -275,6 +276,54 @@ func TestSweep_DeletesCallsWithoutProject(t *testing.T) {
 		f.sweep()
 		if calls, rejections := count(); calls != 1 || rejections != 1 {
 			t.Errorf("after: got %d calls and %d rejections, want 1 and 1", calls, rejections)
+		}
+	})
+}
+
+// The audit log has one entry for all deliveries that a sweep deletes, and one for all calls, of all projects.
+func TestSweep_RecordsDeliveriesAndCalls(t *testing.T) {
+	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
+		other := storetest.Project(t, f.db)
+		f.meeting(f.project.ID, f.now.Add(-31*day), guest{"Amina", ""})
+		f.meeting(other.ID, f.now.Add(-31*day), guest{"Bo", ""})
+		deliveries := 0
+		for _, id := range []string{f.project.ID, other.ID} {
+			all, _, err := f.webhooks.List(t.Context(), webhook.Filter{ProjectID: id, Limit: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			deliveries += len(all)
+		}
+		old := f.now.Add(-8 * day).UnixNano()
+		two := []requestlog.NumberedCall{{N: old}, {N: old + 1}}
+		err := f.db.InsertCalls(t.Context(), []requestlog.Block{{ProjectID: f.project.ID, API: "v4", Calls: two},
+			{ProjectID: other.ID, API: "v4", Calls: two}, {API: requestlog.ManagementAPI, Calls: two}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[audit.Action]string{
+			audit.DeliveriesDeleted: fmt.Sprintf(`{"created_before":%q,"deliveries":%d}`,
+				audit.Timestamp(f.now.Add(-30*day)), deliveries),
+			audit.CallsDeleted: fmt.Sprintf(`{"calls":6,"received_before":%q}`, audit.Timestamp(f.now.Add(-7*day))),
+		}
+		service := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindService})
+		for range 2 { // the second sweep deletes nothing
+			if _, err := f.retention.Sweep(service); err != nil {
+				t.Fatal(err)
+			}
+			entries, err := f.db.AuditEntries(t.Context(), audit.Query{Limit: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, times := map[audit.Action]string{}, 0
+			for _, e := range entries {
+				if _, counts := want[e.Action]; counts {
+					got[e.Action], times = e.After, times+1
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" || times != len(want) {
+				t.Errorf("got %d entries, want one for each action (-want +got):\n%s", times, diff)
+			}
 		}
 	})
 }

@@ -42,10 +42,14 @@ func sweepsOf(db *store.DB, p project.Project) []sweep {
 			return deleteRows(ctx, id, before, limit)
 		})
 	}
+	deleteCalls := func(ctx context.Context, projectID string, before time.Time, limit int) (blocks int, err error) {
+		_, blocks, err = db.DeleteCalls(ctx, projectID, before, limit)
+		return blocks, err
+	}
 	return []sweep{
 		{name: "deliveries", run: ofProject(db.DeleteDeliveries, p.ID), always: true},
-		{name: "calls", run: ofProject(db.DeleteCalls, p.ID)},
-		{name: "calls without a project", run: ofProject(db.DeleteCalls, "")},
+		{name: "calls", run: ofProject(deleteCalls, p.ID)},
+		{name: "calls without a project", run: ofProject(deleteCalls, "")},
 		{name: "names in rooms", run: func(ctx context.Context, before time.Time) error {
 			_, err := db.RoomsWithPeople(ctx, p.ID, before, sweepLimit)
 			return err

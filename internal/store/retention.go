@@ -144,15 +144,24 @@ func (s *DB) DeleteDeliveries(ctx context.Context, projectID string, before time
 var keyCallerTables = []string{"recent_key_callers", "key_callers"}
 
 // DeleteCalls also deletes the callers with credentials, whose addresses are part of these records.
-func (s *DB) DeleteCalls(ctx context.Context, projectID string, before time.Time, limit int) (int, error) {
+func (s *DB) DeleteCalls(ctx context.Context, projectID string, before time.Time, limit int) (
+	calls, blocks int, err error,
+) {
 	for _, table := range keyCallerTables {
 		err := s.Exec(ctx, `DELETE FROM `+table+` WHERE project_id = $1 AND at < $2`, projectID, before.UnixMilli())
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
-	return s.execCounting(ctx, `DELETE FROM request_log WHERE project_id = $1 AND n IN (SELECT n FROM request_log
-		WHERE project_id = $1 AND n < $2 ORDER BY n LIMIT $3) RETURNING n`, projectID, before.UnixNano(), limit)
+	err = s.ExecReturning(ctx, `DELETE FROM request_log WHERE project_id = $1 AND n IN (SELECT n FROM request_log
+		WHERE project_id = $1 AND n < $2 ORDER BY n LIMIT $3) RETURNING size`,
+		[]any{projectID, before.UnixNano(), limit}, func(row db.Row) error {
+			var size int
+			err := row.Scan(&size)
+			calls, blocks = calls+size, blocks+1
+			return err
+		})
+	return calls, blocks, err
 }
 
 // execCounting runs a statement with RETURNING and returns the number of its rows.
@@ -314,13 +323,14 @@ const sweptPrefix = "swept "
 
 // sweptPeriods lists the periods of all sums of AddSwept, for a condition.
 const sweptPeriods = "('" + sweptPrefix + string(audit.PeopleErased) + "', '" +
-	sweptPrefix + string(audit.RoomsDeleted) + "')"
+	sweptPrefix + string(audit.RoomsDeleted) + "', '" + sweptPrefix + string(audit.DeliveriesDeleted) + "', '" +
+	sweptPrefix + string(audit.CallsDeleted) + "')"
 
 func (s *DB) AddSwept(ctx context.Context, projectID string, done retention.Swept) error {
 	return s.Exec(ctx, `INSERT INTO counts (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (subject, period) DO UPDATE SET n = counts.n + excluded.n,
 			last_at = CASE WHEN counts.last_at > excluded.last_at THEN counts.last_at ELSE excluded.last_at END`,
-		projectID, sweptPrefix+string(done.Action), done.Rooms, done.Before.UnixMilli())
+		projectID, sweptPrefix+string(done.Action), done.N, done.Before.UnixMilli())
 }
 
 func (s *DB) UnrecordedSweeps(ctx context.Context, projectID string) (all []retention.Swept, err error) {
@@ -341,7 +351,7 @@ func appendSwept(all *[]retention.Swept) func(db.Row) error {
 	return func(row db.Row) error {
 		var period string
 		var done retention.Swept
-		err := row.Scan(&period, &done.Rooms, db.ScanTime(&done.Before))
+		err := row.Scan(&period, &done.N, db.ScanTime(&done.Before))
 		done.Action = audit.Action(strings.TrimPrefix(period, sweptPrefix))
 		*all = append(*all, done)
 		return err

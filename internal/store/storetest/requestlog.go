@@ -262,9 +262,10 @@ func (s *suite) testCalls(t *testing.T) {
 	list(one, "v3", 0, all, all, 10, otherAPI)
 	for project, want := range map[string]int{one: 0, two: 1} {
 		s.write(t, func(ctx context.Context) error {
-			n, err := s.db.DeleteCalls(ctx, project, time.Unix(0, 6), 10)
-			if n != want {
-				t.Errorf("DeleteCalls before 6 of project %s: got %d blocks deleted, want %d", project, n, want)
+			calls, n, err := s.db.DeleteCalls(ctx, project, time.Unix(0, 6), 10)
+			if n != want || calls != want*len(other.Calls) {
+				t.Errorf("DeleteCalls before 6 of project %s: got %d calls in %d blocks deleted, want %d in %d", project, calls, n,
+					want*len(other.Calls), want)
 			}
 			return err
 		})
@@ -434,13 +435,13 @@ func (s *suite) testKeyCallers(t *testing.T) {
 	got, err := s.db.KeyCallers(ctx, p)
 	requireEqual(t, got, err, []requestlog.KeyCaller{old, latest, second, third})
 	s.write(t, func(ctx context.Context) error {
-		_, err := s.db.DeleteCalls(ctx, p, testTime(3), 9)
+		_, _, err := s.db.DeleteCalls(ctx, p, testTime(3), 9)
 		return err
 	})
 	got, err = s.db.KeyCallers(ctx, p)
 	requireEqual(t, got, err, []requestlog.KeyCaller{latest})
 	s.write(t, func(ctx context.Context) error {
-		_, err := s.db.DeleteCalls(ctx, p, testTime(4), 9)
+		_, _, err := s.db.DeleteCalls(ctx, p, testTime(4), 9)
 		return err
 	})
 	got, err = s.db.KeyCallers(ctx, p)

@@ -422,7 +422,7 @@ func (s *suite) testRetention_OldestData(t *testing.T) {
 	}
 	s.write(t, func(ctx context.Context) error {
 		return errors.Join(s.db.MarkPeopleErased(ctx, second.room.ID, testTime(300)),
-			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.RoomsDeleted, Rooms: 2, Before: testTime(2)}))
+			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.RoomsDeleted, N: 2, Before: testTime(2)}))
 	})
 	want.Call, want.People, want.Unrecorded = caller.At, time.Time{}, true
 	check(want)
@@ -488,13 +488,13 @@ func (s *suite) testRetention_UnrecordedSweeps(t *testing.T) {
 	s.write(t, func(ctx context.Context) error {
 		return errors.Join(
 			s.db.AddDeleted(ctx, p.ID, retention.Deleted{Rooms: 9}, testTime(9)),
-			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.RoomsDeleted, Rooms: 2, Before: testTime(2)}),
-			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.PeopleErased, Rooms: 3, Before: testTime(3)}),
-			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.RoomsDeleted, Rooms: 4, Before: testTime(1)}))
+			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.RoomsDeleted, N: 2, Before: testTime(2)}),
+			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.PeopleErased, N: 3, Before: testTime(3)}),
+			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.RoomsDeleted, N: 4, Before: testTime(1)}))
 	})
 	want := []retention.Swept{
-		{Action: audit.PeopleErased, Rooms: 3, Before: testTime(3)},
-		{Action: audit.RoomsDeleted, Rooms: 6, Before: testTime(2)},
+		{Action: audit.PeopleErased, N: 3, Before: testTime(3)},
+		{Action: audit.RoomsDeleted, N: 6, Before: testTime(2)},
 	}
 	sums, err := s.db.UnrecordedSweeps(ctx, p.ID)
 	requireEqual(t, sums, err, want)

@@ -17,6 +17,8 @@ export const auditActions = [
   'room.cancelled',
   'rooms.deleted',
   'people.erased',
+  'deliveries.deleted',
+  'calls.deleted',
   'person.erased',
   'token.created',
   'token.revoked',
