@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
 )
@@ -19,7 +20,7 @@ func TestMeeting(t *testing.T) {
 	c := newCluster(t, storetest.SQLite(t))
 	c.allowHidden(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		m := newMeeting(t, rt, c)
+		m := newMeeting(t, rt, c, c.project)
 		rt.Repeat(map[string]func(*rapid.T){
 			"come":            m.reserveSeat,
 			"come in":         m.joinAndDeliver,
@@ -63,6 +64,7 @@ func TestMeeting(t *testing.T) {
 type meeting struct {
 	*cluster
 	t        *testing.T
+	project  project.Project
 	id       string
 	max      int
 	links    []*invitation
@@ -94,17 +96,18 @@ type page struct {
 	joinedIdentity string // and the identity it has there
 }
 
-func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
+func newMeeting(t *testing.T, rt *rapid.T, c *cluster, p project.Project) *meeting {
 	ctx := context.Background()
 	m := &meeting{
 		cluster: c,
 		t:       t,
+		project: p,
 		max:     rapid.IntRange(1, 4).Draw(rt, "max"),
 		roles:   map[string]room.Role{},
 		users:   map[string]string{},
 		removed: map[string]bool{},
 	}
-	created, err := c.nodes[0].CreateQuick(ctx, c.project,
+	created, err := c.nodes[0].CreateQuick(ctx, p,
 		room.Spec{
 			Type:            rapid.SampledFrom([]room.Type{room.Audio, room.Video}).Draw(rt, "type"),
 			CreatorName:     "Ada",
@@ -132,7 +135,7 @@ func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 		expiringInAMinute(room.Invitation{Role: room.CoHost}),
 		expiringInAMinute(room.Invitation{Role: room.CoHost, SingleUse: true}),
 	} {
-		link, err := c.nodes[1].Invite(ctx, c.project, m.id, q)
+		link, err := c.nodes[1].Invite(ctx, p, m.id, q)
 		if err != nil {
 			rt.Fatal(err)
 		}

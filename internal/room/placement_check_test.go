@@ -71,7 +71,8 @@ func newPlacements(t *testing.T, rt *rapid.T, c *cluster) *placements {
 		c.tick(0, 1)
 	}
 	c.deliver()
-	p := &placements{meeting: newMeeting(t, rt, c), exact: true, elsewhere: map[string]int{}, began: c.clock.Now()}
+	p := &placements{meeting: newMeeting(t, rt, c, c.project), exact: true, elsewhere: map[string]int{},
+		began: c.clock.Now()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stays = nil

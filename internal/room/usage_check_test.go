@@ -2,7 +2,6 @@ package room_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -11,6 +10,8 @@ import (
 
 	"parley/internal/db"
 	"parley/internal/fault"
+	"parley/internal/key"
+	"parley/internal/project"
 	"parley/internal/retention"
 	"parley/internal/room"
 	"parley/internal/store"
@@ -20,8 +21,8 @@ import (
 
 // For reports that come late, never or twice, nodes that stop, stand still or take over before
 // and after a rollup, clocks that are set back, ends of months, rooms that are deleted when they are
-// old, people who are erased and usage that is rebuilt: usage always equals the sum over the rooms, sessions and
-// attendance that were recorded, to the millisecond.
+// old, people who are erased and usage that is rebuilt: usage in total, by project and by day always equals the sum
+// over the rooms, sessions and attendance that were recorded, to the millisecond.
 func TestUsage_Meetings(t *testing.T) {
 	t.Parallel()
 	checkUsage(t, storetest.SQLite)
@@ -66,6 +67,7 @@ func checkUsage(t *testing.T, newDB func(testing.TB) *store.DB) {
 			"stand still":     step((*meeting).standStill),
 			"end":             step((*meeting).end),
 			"another room":    u.meet,
+			"other project":   u.switchProject,
 			"hours pass":      u.wait,
 			"days pass":       u.waitDays,
 			"clock is back":   u.setBackClock,
@@ -86,9 +88,11 @@ func checkUsage(t *testing.T, newDB func(testing.TB) *store.DB) {
 	})
 }
 
-// meetings are the meetings of one organization, one after another.
+// meetings are the meetings of an organization with two projects. In each project they follow one another, and a
+// meeting of the one goes on while people come to one of the other.
 type meetings struct {
-	*meeting
+	*meeting           // the one on which the steps act
+	other     *meeting // the latest one of the other project
 	t         *testing.T
 	began     time.Time
 	rooms     []*room.Room // as they were created
@@ -110,20 +114,34 @@ func newMeetings(t *testing.T, rt *rapid.T, db *store.DB) *meetings {
 	for range 2 { // the nodes must see each other alive
 		c.tick(0, 1)
 	}
+	second, _, err := key.NewService(db, project.NewService(db, time.Now, storetest.NewID, func(string) {}), time.Now,
+		storetest.NewID).CreateProject(context.Background(),
+		project.Draft{OrganizationID: c.project.OrganizationID, Name: "Second"})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	second.Settings.HiddenParticipants = true
+	configureProject(t, db, second.ID, second.Settings)
 	u := &meetings{
 		t:       t,
 		began:   c.clock.Now(),
-		meeting: &meeting{cluster: c},
+		meeting: &meeting{cluster: c, project: second},
+		other:   &meeting{cluster: c, project: c.project},
 		deleted: map[string]record{},
 	}
+	u.meet(rt)
+	u.switchProject(rt)
 	u.meet(rt)
 	return u
 }
 
+// meet begins another meeting of the project.
 func (u *meetings) meet(rt *rapid.T) {
-	u.meeting = newMeeting(u.t, rt, u.cluster)
+	u.meeting = newMeeting(u.t, rt, u.cluster, u.project)
 	u.rooms = append(u.rooms, u.room(rt))
 }
+
+func (u *meetings) switchProject(*rapid.T) { u.meeting, u.other = u.other, u.meeting }
 
 func (u *meetings) deliverOne(*rapid.T) {
 	if r, some := u.nextReport(); some {
@@ -147,8 +165,13 @@ func (u *meetings) wait(rt *rapid.T) {
 		time.Second, time.Minute, 40 * time.Minute, 90 * time.Minute, 7 * time.Hour}).Draw(rt, "for"))
 }
 
+// waitDays lets some days pass, in which the nodes end the rooms that last too long. A rebuild leaves hours as they are
+// for two days after the creation of a room that was deleted, because nobody stays for longer.
 func (u *meetings) waitDays(rt *rapid.T) {
-	u.clock.advance(time.Duration(rapid.IntRange(20, 60).Draw(rt, "hours")) * time.Hour)
+	for range rapid.IntRange(2, 5).Draw(rt, "half days") {
+		u.clock.advance(12 * time.Hour)
+		u.tick(rt)
+	}
 }
 
 func (u *meetings) setBackClock(rt *rapid.T) {
@@ -187,8 +210,10 @@ func (u *meetings) retention(p retention.Periods) *retention.Service {
 func (u *meetings) deleteOld(rt *rapid.T) {
 	ctx := context.Background()
 	if rapid.Bool().Draw(rt, "all rooms are over and rolled up") {
-		if _, err := u.nodes[0].EndRunningRooms(ctx, u.project.ID, room.EndedSuspended); err != nil {
-			rt.Fatal(err)
+		for _, p := range u.projects() {
+			if _, err := u.nodes[0].EndRunningRooms(ctx, p, room.EndedSuspended); err != nil {
+				rt.Fatal(err)
+			}
 		}
 		u.clock.advance(60 * time.Hour)
 		for range 2 {
@@ -212,19 +237,25 @@ func (u *meetings) deleteOld(rt *rapid.T) {
 			rt.Fatal(err)
 		}
 	}
-	if _, deleted := u.deleted[u.id]; deleted {
-		u.meet(rt)
+	for range u.projects() {
+		if _, deleted := u.deleted[u.id]; deleted {
+			u.meet(rt)
+		}
+		u.switchProject(rt)
 	}
 }
 
+func (u *meetings) projects() []string { return []string{u.project.ID, u.other.project.ID} }
+
 // erasePerson erases one of the two people whom the integrator knows, or somebody with a seat in one
-// of the rooms. Another meeting begins, because the links of the person are gone.
+// of the rooms of the project. Another meeting begins, because the links of the person are gone.
 func (u *meetings) erasePerson(rt *rapid.T) {
 	ctx := context.Background()
 	p := retention.Person{ProjectID: u.project.ID, UserID: rapid.SampledFrom([]string{"ada", "ben", ""}).Draw(rt, "user")}
 	if p.UserID == "" {
-		rows := u.record(rt, rapid.SampledFrom(u.rooms).Draw(rt, "room").ID).attendance
-		if len(rows) == 0 {
+		r := rapid.SampledFrom(u.rooms).Draw(rt, "room")
+		rows := u.record(rt, r.ID).attendance
+		if len(rows) == 0 || r.ProjectID != u.project.ID {
 			rt.Skip("no seat")
 		}
 		p.SeatID = rapid.SampledFrom(rows).Draw(rt, "attendance").SeatID
@@ -259,8 +290,8 @@ func (u *meetings) record(rt *rapid.T, id string) record {
 	return r
 }
 
-// check fails unless the usage since the beginning, and that of this month, is the sum over
-// what was recorded.
+// check fails unless the usage since the beginning, also that of each day, and the usage of this month are the sum over
+// what was recorded, in the organization and in each of its projects.
 func (u *meetings) check(rt *rapid.T) {
 	ctx := context.Background()
 	var raw storetest.RawUsage
@@ -271,18 +302,29 @@ func (u *meetings) check(rt *rapid.T) {
 			raw.Add(a, r)
 		}
 	}
-	now := u.clock.Now()
+	organizationID, now := u.project.OrganizationID, u.clock.Now()
+	from := u.began.Add(-time.Hour)
+	if earliest := now.AddDate(0, 0, 1-usage.MaxReportDays); from.Before(earliest) {
+		from = earliest.Truncate(usage.DayLength)
+	}
+	if err := raw.Compare(ctx, u.service(), organizationID, u.projects(), from, now); err != nil {
+		rt.Fatal(err)
+	}
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	for _, projectID := range []string{"", u.project.ID} { // the organization has one project
-		scope := usage.Scope{OrganizationID: u.project.OrganizationID, ProjectID: projectID}
-		for _, from := range []time.Time{u.began.Add(-time.Hour), month} {
-			got, err := u.service().Totals(ctx, scope, from, now)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			if want := raw.Totals(projectID, from, now); got != want {
-				rt.Fatal(fmt.Sprintf("usage of %q from %s to %s: got %+v, want %+v", projectID, from, now, got, want))
-			}
+	got, err := u.service().Totals(ctx, usage.Scope{OrganizationID: organizationID}, month, now)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	if want := raw.Totals("", month, now); got != want {
+		rt.Fatalf("usage of all projects from %s to %s: got %+v, want %+v", month, now, got, want)
+	}
+	byProject, err := u.service().ReportProjects(ctx, organizationID, u.projects(), month, now)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for i, id := range u.projects() {
+		if want := raw.Totals(id, month, now); byProject[i] != want {
+			rt.Fatalf("usage of project %s from %s to %s: got %+v, want %+v", id, month, now, byProject[i], want)
 		}
 	}
 }
