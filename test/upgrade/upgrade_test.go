@@ -94,20 +94,34 @@ func options(d storetest.Database, binary string) parleytest.Options {
 		Args: []string{"--no-rate-limits-enabled"}}
 }
 
-// hold creates a room and holds a meeting of one person in it.
-func hold(t *testing.T, url, dir string) {
+// hold creates a room of the first project and holds a meeting of one person in it.
+func hold(t *testing.T, url, dir string) { t.Helper(); holdWith(t, url, firstProject(t, url, dir)) }
+
+// firstProject returns a client of the project that the first start of a server creates.
+func firstProject(t *testing.T, url, dir string) *client.Client {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
 	f, err := quickstart.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(url, client.Credentials{ProjectID: f.ProjectID, APIKey: f.APIKey,
-		GatewaySecret: f.GatewaySecret, ProjectSecret: f.ProjectSecret}, client.Options{})
+	return newClient(t, url, client.Credentials{ProjectID: f.ProjectID, APIKey: f.APIKey,
+		GatewaySecret: f.GatewaySecret, ProjectSecret: f.ProjectSecret})
+}
+
+func newClient(t *testing.T, url string, credentials client.Credentials) *client.Client {
+	t.Helper()
+	c, err := client.New(url, credentials, client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// holdWith creates a room and holds a meeting of one person in it. It returns the ID of the room.
+func holdWith(t *testing.T, url string, c *client.Client) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
 	created, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Ada", MaxParticipants: 2,
 		EmptyTimeout: 60, Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}})
 	if err != nil {
@@ -135,6 +149,7 @@ func hold(t *testing.T, url, dir string) {
 		a, err := c.Analytics(ctx, created.RoomID)
 		return err == nil && len(a.Participants) == 1
 	})
+	return created.RoomID
 }
 
 // A program works on a schema that a newer one expands while it runs, also after a restart,
