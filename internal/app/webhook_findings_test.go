@@ -60,6 +60,9 @@ func TestOverview_FailingWebhookTarget(t *testing.T) {
 		t.Fatalf("after an hour of failures: got the findings %+v, want the warning webhook_target_failing with %s", got,
 			want)
 	}
+	if got := found(80 * time.Hour); len(got) > 0 {
+		t.Errorf("after the last attempt of the delivery: got the findings %+v, want none", got)
+	}
 	works.Store(true)
 	manage(http.MethodPost, "/webhook-retries", fmt.Sprintf(`{"project_id":%q,"url":%q}`, s.ProjectID, receiver.URL))
 	testkit.Eventually(t, "the finding is gone", func() bool { return len(found(70*time.Minute)) == 0 })

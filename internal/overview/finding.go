@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,9 +44,11 @@ const (
 	maxClockOffset = 5 * time.Second
 	// drainGrace is how long after its time a drain may end without a finding.
 	drainGrace = 30 * time.Second
-	// failingNotice is how long a target fails before that is a finding. The server pauses a target that is used much
-	// after this time, but one with few deliveries never.
+	// A target that fails is a finding from failingNotice, after which the server pauses a target that is used much, but
+	// never one with few deliveries, until failingEnd. Then the first of these deliveries is given up (retrySchedule of
+	// the sender), so that nothing waits that this finding could save.
 	failingNotice = time.Hour
+	failingEnd    = 3 * 24 * time.Hour
 	// maxFindings limits the findings about targets, of which a customer may have many.
 	maxFindings = 10
 )
@@ -133,27 +134,15 @@ func drainFinding(n room.NodeStatus, now time.Time) Finding {
 }
 
 // targetFindings returns one finding for each of the first targets that are paused, or fail for a while.
-func (s *Service) targetFindings(ctx context.Context, targets []webhook.Target, now time.Time) ([]Finding, error) {
+func targetFindings(targets []webhook.Target, now time.Time) []Finding {
 	var found []Finding
 	for _, t := range targets {
-		if len(found) == maxFindings {
-			break
+		failing := now.Sub(t.FailingSince)
+		if len(found) < maxFindings && (t.Paused() || failing >= failingNotice && failing < failingEnd) {
+			found = append(found, targetFinding(t))
 		}
-		if !t.Paused() && now.Sub(t.FailingSince) < failingNotice {
-			continue
-		}
-		if !t.Paused() { // without deliveries that wait, there is nothing to do
-			waiting, err := s.sources.Webhooks.HasWaiting(ctx, t.ProjectID, t.URL)
-			if err != nil {
-				return nil, err
-			}
-			if !waiting {
-				continue
-			}
-		}
-		found = append(found, targetFinding(t))
 	}
-	return found, nil
+	return found
 }
 
 // targetFinding describes a target that is paused or fails.
@@ -173,8 +162,8 @@ func targetFinding(t webhook.Target) Finding {
 		f.Action, f.Commands = "Repair the receiver, or ask the integrator to repair it. Then resume the target.", resume
 	default:
 		f.ID, f.Level = "webhook_target_failing", Warning
-		f.Text = fmt.Sprintf("Webhooks to %s fail since %s, and deliveries wait. Each is given up about three days after "+
-			"its first attempt.", t.URL, t.FailingSince.UTC().Format(time.RFC3339))
+		f.Text = fmt.Sprintf("Webhooks to %s fail since %s. Each delivery is given up about three days after its first "+
+			"attempt.", t.URL, t.FailingSince.UTC().Format(time.RFC3339))
 		f.Action = "Repair the receiver, or ask the integrator to repair it. Then send what waits."
 		f.Commands = []string{"parley webhook retry --project " + t.ProjectID + " --target " + quoted}
 	}

@@ -58,7 +58,6 @@ type (
 	}
 	Webhooks interface {
 		Targets(ctx context.Context, projectID string) ([]webhook.Target, error)
-		HasWaiting(ctx context.Context, projectID, url string) (bool, error)
 	}
 	Calls interface {
 		Totals(ctx context.Context, projectID string) (requestlog.CallTotal, error)
@@ -186,11 +185,7 @@ func (s *Service) read(ctx context.Context, scope usage.Scope, now time.Time) (O
 		return o, err
 	}
 	sortTargets(o.Targets)
-	found, err := s.targetFindings(ctx, o.Targets, now)
-	if err != nil {
-		return o, err
-	}
-	o.Findings = append(o.Findings, found...)
+	o.Findings = append(o.Findings, targetFindings(o.Targets, now)...)
 	o.Findings = append(o.Findings, overlapFindings(overlaps)...)
 	o.FailingTargets = len(o.Targets)
 	o.Targets = o.Targets[:min(len(o.Targets), maxTargets)]

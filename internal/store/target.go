@@ -44,12 +44,6 @@ func (s *DB) Targets(ctx context.Context, projectID string) ([]webhook.Target, e
 	return queryAll(ctx, s, targetTable, selectProjectTargets, projectID)
 }
 
-func (s *DB) HasWaiting(ctx context.Context, projectID, url string) (waiting bool, err error) {
-	err = s.QueryRow(ctx, nil, "SELECT EXISTS (SELECT 1 FROM webhook_streams WHERE "+waitingStreams+")",
-		[]any{projectID, url}, &waiting)
-	return waiting, err
-}
-
 func (s *DB) RecordTargetFailure(
 	ctx context.Context, projectID, url string, now time.Time,
 ) (webhook.Target, error) {

@@ -15,11 +15,6 @@ func (s *Service) Targets(ctx context.Context, projectID string) ([]Target, erro
 	return s.store.Targets(ctx, projectID)
 }
 
-// HasWaiting reports whether deliveries to a URL wait for their next attempt.
-func (s *Service) HasWaiting(ctx context.Context, projectID, url string) (bool, error) {
-	return s.store.HasWaiting(ctx, projectID, url)
-}
-
 // Resume lifts the pause of a target and sends the deliveries that wait for it.
 // NotFound when the target is not paused.
 func (s *Service) Resume(ctx context.Context, projectID, url string) error {

@@ -189,8 +189,6 @@ type Store interface {
 	// Targets returns the failure records of a project, or of all projects when the
 	// id is empty.
 	Targets(ctx context.Context, projectID string) ([]Target, error)
-	// HasWaiting reports whether deliveries to a URL wait for their next attempt.
-	HasWaiting(ctx context.Context, projectID, url string) (bool, error)
 
 	// Deliveries returns the deliveries that match, the newest first unless the
 	// filter asks for the oldest first.

@@ -282,11 +282,6 @@ func (s *suite) testWebhookTargets(t *testing.T) {
 		}
 		return s.db.InsertDelivery(ctx, s.newDelivery(waiting, 1))
 	})
-	for projectID, want := range map[string]bool{s.project.ID: true, NewID(): false} {
-		if got, err := s.db.HasWaiting(ctx, projectID, url); err != nil || got != want {
-			t.Errorf("HasWaiting of the project %s: got %t, %v, want %t", projectID, got, err, want)
-		}
-	}
 	want.ProbeAt = testTime(20)
 	_, held, err := s.db.NextDelivery(ctx, waiting.ID)
 	requireEqual(t, held, err, want)
