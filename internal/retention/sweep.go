@@ -19,6 +19,9 @@ const (
 	// because its last rooms can be deleted only after their hour has been rolled up.
 	deletionInterval = time.Minute
 
+	// recordInterval is the time between two entries of the audit log about what sweeps delete in all projects.
+	recordInterval = 24 * time.Hour
+
 	// batchTime is how long a transaction should take, because other transactions wait for
 	// it: during a sweep on SQLite, the 99th percentile of creating a room is 1.2 times its normal
 	// value, and was 2 to 3 times with 10 ms, when a sweep was 1.4 times as fast. The number of rows
@@ -126,10 +129,22 @@ func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
 	}), s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
 		return s.store.DeleteConsoleSessions(ctx, cutoff(s.now(), sessionPeriod), s.batchRows)
 	}), s.sweepCallsWithoutProject(ctx))
-	// Deliveries and calls have one sum for all projects, because an entry for each project in each hour would be most
-	// of the audit log.
-	errs = append(errs, s.recordRestOf(ctx, ""))
+	errs = append(errs, s.recordDaily(ctx))
 	return deleting, errors.Join(errs...)
+}
+
+// recordDaily records the deliveries and calls that sweeps have deleted in all projects, in the first sweep of a process
+// and of each day. An entry for each project and hour would be most of the audit log.
+func (s *Service) recordDaily(ctx context.Context) error {
+	now := s.now()
+	if now.Before(s.recordAfter) {
+		return nil
+	}
+	err := s.recordRestOf(ctx, "")
+	if err == nil {
+		s.recordAfter = now.Truncate(recordInterval).Add(recordInterval)
+	}
+	return err
 }
 
 // dueProjects returns the IDs of the projects in which a sweep has work. It only reads, because most

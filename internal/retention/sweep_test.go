@@ -280,7 +280,7 @@ func TestSweep_DeletesCallsWithoutProject(t *testing.T) {
 	})
 }
 
-// The audit log has one entry for all deliveries that a sweep deletes, and one for all calls, of all projects.
+// The audit log has one entry a day for all deliveries that sweeps delete, and one for all calls, of all projects.
 func TestSweep_RecordsDeliveriesAndCalls(t *testing.T) {
 	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
 		other := storetest.Project(t, f.db)
@@ -295,19 +295,15 @@ func TestSweep_RecordsDeliveriesAndCalls(t *testing.T) {
 			deliveries += len(all)
 		}
 		old := f.now.Add(-8 * day).UnixNano()
-		two := []requestlog.NumberedCall{{N: old}, {N: old + 1}}
-		err := f.db.InsertCalls(t.Context(), []requestlog.Block{{ProjectID: f.project.ID, API: "v4", Calls: two},
-			{ProjectID: other.ID, API: "v4", Calls: two}, {API: requestlog.ManagementAPI, Calls: two}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := map[audit.Action]string{
-			audit.DeliveriesDeleted: fmt.Sprintf(`{"created_before":%q,"deliveries":%d}`,
-				audit.Timestamp(f.now.Add(-30*day)), deliveries),
-			audit.CallsDeleted: fmt.Sprintf(`{"calls":6,"received_before":%q}`, audit.Timestamp(f.now.Add(-7*day))),
+		insert := func(blocks ...requestlog.Block) {
+			t.Helper()
+			if err := f.db.InsertCalls(t.Context(), blocks); err != nil {
+				t.Fatal(err)
+			}
 		}
 		service := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindService})
-		for range 2 { // the second sweep deletes nothing
+		sweep := func(want ...string) {
+			t.Helper()
 			if _, err := f.retention.Sweep(service); err != nil {
 				t.Fatal(err)
 			}
@@ -315,16 +311,31 @@ func TestSweep_RecordsDeliveriesAndCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, times := map[audit.Action]string{}, 0
-			for _, e := range entries {
-				if _, counts := want[e.Action]; counts {
-					got[e.Action], times = e.After, times+1
+			var got []string
+			for _, e := range slices.Backward(entries) { // the oldest first
+				if e.Action == audit.DeliveriesDeleted || e.Action == audit.CallsDeleted {
+					got = append(got, string(e.Action)+" "+e.After)
 				}
 			}
-			if diff := cmp.Diff(want, got); diff != "" || times != len(want) {
-				t.Errorf("got %d entries, want one for each action (-want +got):\n%s", times, diff)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("entries of the audit log (-want +got):\n%s", diff)
 			}
 		}
+		two := []requestlog.NumberedCall{{N: old}, {N: old + 1}}
+		insert(requestlog.Block{ProjectID: f.project.ID, API: "v4", Calls: two},
+			requestlog.Block{ProjectID: other.ID, API: "v4", Calls: two},
+			requestlog.Block{API: requestlog.ManagementAPI, Calls: two})
+		before := audit.Timestamp(f.now.Add(-7 * day))
+		first := []string{
+			fmt.Sprintf(`calls.deleted {"calls":6,"received_before":%q}`, before),
+			fmt.Sprintf(`deliveries.deleted {"created_before":%q,"deliveries":%d}`, audit.Timestamp(f.now.Add(-30*day)),
+				deliveries),
+		}
+		sweep(first...)
+		insert(requestlog.Block{ProjectID: f.project.ID, API: "v4", Calls: two})
+		sweep(first...) // of the same day
+		f.now = f.now.Add(day)
+		sweep(append(first, fmt.Sprintf(`calls.deleted {"calls":2,"received_before":%q}`, before))...)
 	})
 }
 
