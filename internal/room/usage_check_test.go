@@ -311,20 +311,23 @@ func (u *meetings) check(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	got, err := u.service().Totals(ctx, usage.Scope{OrganizationID: organizationID}, month, now)
-	if err != nil {
-		rt.Fatal(err)
-	}
-	if want := raw.Totals("", month, now); got != want {
-		rt.Fatalf("usage of all projects from %s to %s: got %+v, want %+v", month, now, got, want)
-	}
-	byProject, err := u.service().ReportProjects(ctx, organizationID, u.projects(), month, now)
-	if err != nil {
-		rt.Fatal(err)
-	}
-	for i, id := range u.projects() {
-		if want := raw.Totals(id, month, now); byProject[i] != want {
-			rt.Fatalf("usage of project %s from %s to %s: got %+v, want %+v", id, month, now, byProject[i], want)
+	// The number of people at midnight is the base of an hour, which the days since the beginning do not need.
+	for _, start := range []time.Time{month, now.Truncate(usage.DayLength)} {
+		got, err := u.service().Totals(ctx, usage.Scope{OrganizationID: organizationID}, start, now)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if want := raw.Totals("", start, now); got != want {
+			rt.Fatalf("usage of all projects from %s to %s: got %+v, want %+v", start, now, got, want)
+		}
+		byProject, err := u.service().ReportProjects(ctx, organizationID, u.projects(), start, now)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i, id := range u.projects() {
+			if want := raw.Totals(id, start, now); byProject[i] != want {
+				rt.Fatalf("usage of project %s from %s to %s: got %+v, want %+v", id, start, now, byProject[i], want)
+			}
 		}
 	}
 }
