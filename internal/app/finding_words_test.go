@@ -11,8 +11,8 @@ import (
 	"parley/internal/doctor"
 )
 
-// Every node shows the findings of the other nodes, so no text says "this node". Those of the authority for certificates
-// do not say "this machine" either.
+// Every node shows the findings of the other nodes, so no text says "this node". Those of the authority for
+// certificates do not say "this machine" either.
 func TestFindings_NameNoNodeAsThisOne(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{".", "../certificate", "../doctor", "../overview"} {

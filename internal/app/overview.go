@@ -166,8 +166,8 @@ func (a *App) backupFinding(err error) overview.Finding {
 	return f
 }
 
-// ofNode replaces the words of the doctor for the machine on which it runs, because every node shows the findings of the
-// others.
+// ofNode replaces the words of the doctor for the machine on which it runs, because every node shows the findings of
+// the others.
 var ofNode = strings.NewReplacer("this machine", "the node", "This machine", "The node")
 
 // overviewFindings returns findings of the doctor for parley status and the console.

@@ -49,9 +49,9 @@ func onlyServer() Result {
 	return result
 }
 
-// AddFromServer adds what the running server has found. The details say what is fine, by check. A finding
-// that the server makes only now and then does not change a check of Run, because Run is newer. Every other finding replaces the same
-// finding of Run, because the server knows the cause, such as the error of its last backup.
+// AddFromServer adds what the running server has found. The details say what is fine, by check. A finding that the
+// server makes only now and then does not change a check of Run, because Run is newer. Every other finding replaces the
+// same finding of Run, because the server knows the cause, such as the error of its last backup.
 func (r *Report) AddFromServer(found []Finding, details map[string]string) {
 	added := make([][]Finding, len(r.Checks))
 	var known []Finding
