@@ -60,7 +60,7 @@ func TestOverview_FailingWebhookTarget(t *testing.T) {
 		t.Fatalf("after an hour of failures: got the findings %+v, want the warning webhook_target_failing with %s", got,
 			want)
 	}
-	if got := found(80 * time.Hour); len(got) > 0 {
+	if got := found(100 * time.Hour); len(got) > 0 {
 		t.Errorf("after the last attempt of the delivery: got the findings %+v, want none", got)
 	}
 	works.Store(true)

@@ -44,11 +44,12 @@ const (
 	maxClockOffset = 5 * time.Second
 	// drainGrace is how long after its time a drain may end without a finding.
 	drainGrace = 30 * time.Second
-	// A target that fails is a finding from failingNotice, after which the server pauses a target that is used much, but
-	// never one with few deliveries, until failingEnd. Then the first of these deliveries is given up (retrySchedule of
-	// the sender), so that nothing waits that this finding could save.
+	// failingNotice is how long a target fails before that is a finding. The server pauses a target that is used much
+	// after this time, but one with few deliveries never.
 	failingNotice = time.Hour
-	failingEnd    = 3 * 24 * time.Hour
+	// failingEnd is how long such a target remains a finding. Its first delivery is given up within this time
+	// (retrySchedule of the sender), and usually nothing waits after it: with more deliveries, it would be paused.
+	failingEnd = 4 * 24 * time.Hour
 	// maxFindings limits the findings about targets, of which a customer may have many.
 	maxFindings = 10
 )

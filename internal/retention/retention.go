@@ -160,10 +160,11 @@ type Store interface {
 	DeleteRoom(ctx context.Context, id string, limit int) (deleted Deleted, rows int, err error)
 	// RoomsWithPeople is RoomsToDelete for rooms whose people are not erased yet.
 	RoomsWithPeople(ctx context.Context, projectID string, before time.Time, limit int) ([]string, error)
-	// DeleteDeliveries and DeleteCalls delete at most limit deliveries, or blocks of
-	// calls, of a project that were created before a time, and return their number.
+	// DeleteDeliveries deletes at most limit deliveries of a project that were created before a time, and returns their
+	// number.
 	DeleteDeliveries(ctx context.Context, projectID string, before time.Time, limit int) (int, error)
-	// The calls of the management API have no project.
+	// DeleteCalls deletes at most limit blocks of calls of a project that began before a time, and returns the numbers
+	// of calls and of blocks. The calls of the management API have no project.
 	DeleteCalls(ctx context.Context, projectID string, before time.Time, limit int) (calls, blocks int, err error)
 	// DeleteRejections deletes at most limit counts of rejected calls of the days before a
 	// time, and returns their number.

@@ -133,8 +133,8 @@ func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
 	return deleting, errors.Join(errs...)
 }
 
-// recordDaily records the deliveries and calls that sweeps have deleted in all projects, in the first sweep of a process
-// and of each day. An entry for each project and hour would be most of the audit log.
+// recordDaily records the deliveries and calls that sweeps have deleted in all projects. It does so in the first sweep
+// of a process and of each day, because an entry for each project and hour would be most of the audit log.
 func (s *Service) recordDaily(ctx context.Context) error {
 	now := s.now()
 	if now.Before(s.recordAfter) {

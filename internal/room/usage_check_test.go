@@ -328,6 +328,10 @@ func (u *meetings) check(rt *rapid.T) {
 			if want := raw.Totals(id, start, now); byProject[i] != want {
 				rt.Fatalf("usage of project %s from %s to %s: got %+v, want %+v", id, start, now, byProject[i], want)
 			}
+			alone, err := u.service().Totals(ctx, usage.Scope{OrganizationID: organizationID, ProjectID: id}, start, now)
+			if err != nil || alone != byProject[i] {
+				rt.Fatalf("usage of project %s alone, from %s: got %+v, %v, want %+v", id, start, alone, err, byProject[i])
+			}
 		}
 	}
 }

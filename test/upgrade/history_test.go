@@ -27,7 +27,7 @@ const (
 	// earlyCommit is from before backups, retention and the audit log. Its program rolls up usage by hour only.
 	earlyCommit = "e55c6a994fe9be13c92ea8e1debedacde21518b7"
 	historyDays = 30
-	// historyTimeout is long, because MEETINGS may be large.
+	// historyTimeout is long, because UPGRADE_MEETINGS may be large.
 	historyTimeout = 5 * time.Minute
 	// comparedRooms is the number of rooms of each project whose events and attendance are compared.
 	comparedRooms = 12
@@ -35,17 +35,17 @@ const (
 
 // The program of an early commit makes an installation with two projects and a month of meetings. This program opens it
 // in place. All that the API says about the meetings stays the same, and usage equals the sums of the rows that the
-// early program had stored. The variable MEETINGS is the number of meetings.
+// early program had stored. The variable UPGRADE_MEETINGS is the number of meetings.
 func TestUpgrade_FromEarlyCommit(t *testing.T) {
 	testkit.Slow(t)
 	if !parleytest.HasRevision(earlyCommit) {
 		t.Skipf("this clone is shallow: it does not have commit %s", earlyCommit)
 	}
 	meetings := 400
-	if text := os.Getenv("MEETINGS"); text != "" {
+	if text := os.Getenv("UPGRADE_MEETINGS"); text != "" {
 		var err error
-		if meetings, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("MEETINGS must be a number: %v", err)
+		if meetings, err = strconv.Atoi(text); err != nil || meetings < 1 {
+			t.Fatalf("UPGRADE_MEETINGS must be a number from 1, got %q", text)
 		}
 	}
 	early := parleytest.BuildRelease(t, earlyCommit)

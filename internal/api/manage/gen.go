@@ -841,7 +841,7 @@ type AuditEntry struct {
 	// RequestId The X-Request-ID of the call. Empty for other actors.
 	RequestId string `json:"request_id"`
 
-	// Subject The id of the changed object.
+	// Subject The id of the changed object. Empty if the entry is about more than one.
 	Subject string `json:"subject"`
 }
 

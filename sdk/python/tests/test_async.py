@@ -51,8 +51,9 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
     async def cancel(self, server: Server, requests: int, work: "Coroutine[Any, Any, object]") -> None:
         """Cancel work as soon as the server has received some requests."""
         task = asyncio.ensure_future(work)
-        while len(server.seen) < requests:
+        while len(server.seen) < requests and not task.done():
             await asyncio.sleep(0.01)
+        self.assertFalse(task.done(), f"the work ended after {len(server.seen)} requests")
         await asyncio.sleep(0.1)  # so that the client probably waits for the next attempt
         task.cancel()
         with self.assertRaises(asyncio.CancelledError):

@@ -2518,7 +2518,7 @@ export interface components {
             actor_id: string;
             /** @description What happened, such as project.changed. */
             action: string;
-            /** @description The id of the changed object. */
+            /** @description The id of the changed object. Empty if the entry is about more than one. */
             subject: string;
             /** @description Empty if the object belongs to no project. */
             project_id: string;
