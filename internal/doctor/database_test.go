@@ -88,7 +88,7 @@ pool_mode = transaction
 	log := &testkit.Buffer{}
 	pooler := exec.Command("pgbouncer", file)
 	if os.Geteuid() == 0 {
-		pooler.Args = append(pooler.Args, "-u", "direct") // it does not run as root
+		pooler.Args = append(pooler.Args, "-u", "postgres") // it does not run as root
 	}
 	pooler.Stdout, pooler.Stderr = log, log
 	if err := pooler.Start(); err != nil {
