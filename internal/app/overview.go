@@ -96,7 +96,7 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 	}
 	found = append(found, a.certificateFindings(now)...)
 	found = append(found, overviewFindings(doctor.SocketFindings(a.cfg, a.Unopened()))...)
-	found = append(found, overviewFindings(doctor.MediaPortFindings(a.cfg, a.engine.UnopenedPorts()))...)
+	found = append(found, overviewFindings(doctor.MediaPortFindings(a.cfg, a.engine.TryUnopenedPorts()))...)
 	found = append(found, overviewFindings(a.machine.last())...)
 	if a.supervisor != nil && a.supervisor.Restarts() > 0 {
 		at := a.supervisor.CrashedAt()

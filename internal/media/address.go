@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -280,6 +281,27 @@ const (
 	otherPortAttempts = 10
 )
 
+// freePortInterval is the time between two attempts to see whether the UDP port of the configuration is free now.
+const freePortInterval = 5 * time.Second
+
+// freePort is whether a port was free at the last attempt. There is one attempt at a time, because two would find the
+// port of each other.
+type freePort struct {
+	mu   sync.Mutex
+	at   time.Time
+	free bool
+}
+
+// try returns whether the port is free. It calls bind if the last attempt is older than freePortInterval.
+func (f *freePort) try(bind func() bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.at.IsZero() || time.Since(f.at) > freePortInterval {
+		f.free, f.at = bind(), time.Now()
+	}
+	return f.free
+}
+
 // bindUDP binds and releases a UDP port on all addresses.
 func bindUDP(port int, on []netip.Addr) *PortError {
 	for _, ip := range on {
@@ -349,7 +371,7 @@ type PortError struct {
 	Host     string
 	Err      error
 	Retried  bool // the engine opens the port as soon as it can
-	Free     bool // the port can be opened now, which needs a new engine
+	Free     bool // the port can be opened now, which needs a new engine; set by TryUnopenedPorts
 }
 
 func (e *PortError) Error() string {

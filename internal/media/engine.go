@@ -43,6 +43,7 @@ type Engine struct {
 	cfg         Config
 	addresses   addresses
 	unopenedUDP *PortError     // nil if the UDP port of the configuration is open
+	freePort    freePort       // of unopenedUDP
 	lateTCP     *late.Listener // nil if the TCP port was opened at the start, or there is none
 	turnSecret  []byte
 	turn        *relay.Server // nil without TURN, and before Start
@@ -149,7 +150,7 @@ func New(cfg Config) (_ *Engine, err error) {
 			cfg.UDPPort)
 	}
 	cfg.Log.Debug("media engine created", "node_ip", conf.RTC.NodeIP.ToStringSlice(),
-		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp", tcp != nil)
+		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp", tcp != nil && lateTCP == nil)
 	return e, nil
 }
 
@@ -157,17 +158,28 @@ func New(cfg Config) (_ *Engine, err error) {
 func (e *Engine) AnnouncedIPs() []netip.Addr { return slices.Clone(e.addresses.node) }
 
 // UnopenedPorts returns the ports of the configuration that are not open. In place of that for UDP, the engine uses
-// another one until the next start, which firewalls usually block. It opens that for TCP as soon as it can. To see
-// whether the port for UDP is free now, it binds and releases the port.
+// another one until the next start, which firewalls usually block. It opens that for TCP as soon as it can.
 func (e *Engine) UnopenedPorts() (unopened []*PortError) {
 	if e.unopenedUDP != nil {
-		udp := *e.unopenedUDP
-		udp.Free = bindUDP(udp.Port, e.addresses.bind) == nil
-		unopened = append(unopened, &udp)
+		unopened = append(unopened, e.unopenedUDP)
 	}
 	if e.lateTCP != nil {
 		if failure, ok := errors.AsType[*PortError](e.lateTCP.Err()); ok {
 			unopened = append(unopened, failure)
+		}
+	}
+	return unopened
+}
+
+// TryUnopenedPorts is UnopenedPorts, and also says whether the port for UDP is free now. To see that, it binds and
+// releases the port, at most once every freePortInterval.
+func (e *Engine) TryUnopenedPorts() []*PortError {
+	unopened := e.UnopenedPorts()
+	for i, failure := range unopened {
+		if failure == e.unopenedUDP {
+			udp := *failure
+			udp.Free = e.freePort.try(func() bool { return bindUDP(udp.Port, e.addresses.bind) == nil })
+			unopened[i] = &udp
 		}
 	}
 	return unopened

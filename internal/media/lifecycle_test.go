@@ -10,6 +10,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"parley/internal/fault"
@@ -88,12 +90,12 @@ func TestNew_SecondEngine(t *testing.T) {
 
 // An engine works without its UDP port, which another program has, and says why.
 func TestNew_PortInUse(t *testing.T) {
-	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	port := testkit.FreeUDPPort(t)
+	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = taken.Close() }()
-	port := taken.LocalAddr().(*net.UDPAddr).Port
 	f := newFixture(t, func(c *media.Config) { c.UDPPort = port })
 	want := fmt.Sprintf("--rtc-udp-port (PARLEY_RTC_UDP_PORT): UDP port %d on 127.0.0.1 is already in use: "+
 		"stop the other program, or choose another port", port)
@@ -105,6 +107,45 @@ func TestNew_PortInUse(t *testing.T) {
 	}
 	f.openSession(t, "r.1", room.Audio)
 	f.join(t, "r.1", "ada", room.Audio)
+	if got := f.engine.TryUnopenedPorts(); len(got) != 1 || got[0].Free {
+		t.Errorf("while the other program has it: got the ports %+v, want one that is not free", got)
+	}
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the port is free", func() bool { return f.engine.TryUnopenedPorts()[0].Free })
+	if f.engine.UnopenedPorts()[0].Free {
+		t.Error("UnopenedPorts: got a port that is free, want that it does not try the port")
+	}
+}
+
+// Callers at the same time do not find the port of each other.
+func TestEngine_TriesFreePortOnce(t *testing.T) {
+	port := testkit.FreeUDPPort(t)
+	taken, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	f := newFixture(t, func(c *media.Config) { c.UDPPort = port })
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var callers sync.WaitGroup
+	var missed atomic.Int64
+	for range 8 {
+		callers.Go(func() {
+			for range 500 {
+				if !f.engine.TryUnopenedPorts()[0].Free {
+					missed.Add(1)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	if n := missed.Load(); n > 0 {
+		t.Errorf("%d of 4000 calls: got a port in use, want a free one", n)
+	}
 }
 
 func TestNew_LoopbackOnly(t *testing.T) {
