@@ -191,15 +191,18 @@ func TestChat_WithoutPermission(t *testing.T) {
 // awaitNoVideo waits until no more video packets arrive, although a participant sends them.
 func awaitNoVideo(t *testing.T, p, sender *mediatest.Participant) {
 	t.Helper()
-	awaitNoPackets(t, "no video arrives", sender, func() int { return p.Received(mediatest.Video) })
+	awaitNoPackets(t, "no video arrives", sender, mediatest.Video, func() int { return p.Received(mediatest.Video) })
 }
 
-// awaitNoPackets waits until a participant has sent 40 packets while the number of received packets stayed the same.
-func awaitNoPackets(t *testing.T, condition string, sender *mediatest.Participant, received func() int) {
+// awaitNoPackets waits until a participant has sent 40 packets of a type while the number of received packets stayed
+// the same. Packets of a track that is not negotiated count, too, although nothing carries them.
+func awaitNoPackets(
+	t *testing.T, condition string, sender *mediatest.Participant, kind mediatest.TrackType, received func() int,
+) {
 	t.Helper()
 	testkit.Eventually(t, condition, func() bool {
-		before, sent := received(), sender.Sent()
-		testkit.Eventually(t, "packets are sent", func() bool { return sender.Sent() >= sent+40 })
+		before, sent := received(), sender.Sent(kind)
+		testkit.Eventually(t, "packets are sent", func() bool { return sender.Sent(kind) >= sent+40 })
 		return received() == before
 	})
 }

@@ -251,7 +251,8 @@ func TestSubscription_ExistingTracks(t *testing.T) {
 		}
 	}
 	setSubscribed(false)
-	awaitNoPackets(t, "ben hears nothing", ada, func() int { return ben.ReceivedFrom("ada", mediatest.Microphone) })
+	heard := func() int { return ben.ReceivedFrom("ada", mediatest.Microphone) }
+	awaitNoPackets(t, "ben hears nothing", ada, mediatest.Audio, heard)
 	setSubscribed(true)
 	awaitPackets(t, ben, "ada", mediatest.Microphone)
 }

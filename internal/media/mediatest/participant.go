@@ -45,9 +45,9 @@ type Participant struct {
 	ctx     context.Context // ends with Leave or Abort
 	stop    context.CancelFunc
 
-	reading sync.WaitGroup // the goroutine that reads the signaling
-	tasks   sync.WaitGroup // the goroutines that send and receive media
-	sent    atomic.Int64   // packets of all tracks
+	reading sync.WaitGroup              // the goroutine that reads the signaling
+	tasks   sync.WaitGroup              // the goroutines that send and receive media
+	sent    map[TrackType]*atomic.Int64 // packets; the map does not change
 
 	mu                 sync.Mutex
 	closed             bool // the signaling has ended
@@ -137,6 +137,7 @@ func (n Network) openSignaling(
 		remoteParticipants: make(map[string]*livekit.ParticipantInfo),
 		packetsByTrack:     make(map[string]int),
 		packetsByType:      make(map[TrackType]int),
+		sent:               map[TrackType]*atomic.Int64{Audio: {}, Video: {}},
 		publications:       make(map[string]*publication),
 		raw:                raw,
 	}
@@ -421,8 +422,9 @@ func (p *Participant) RemoteParticipants() []RemoteParticipant {
 	return all
 }
 
-// Sent returns the number of packets that the participant has sent, also those that the server has dropped.
-func (p *Participant) Sent() int { return int(p.sent.Load()) }
+// Sent returns the number of packets of a type that the participant has sent. It counts also those that the server has
+// dropped, and those of a track that is not negotiated, which never leave the participant.
+func (p *Participant) Sent(kind TrackType) int { return int(p.sent[kind].Load()) }
 
 // Received returns the number of packets of a type that have arrived from all
 // participants.

@@ -161,7 +161,7 @@ func (p *Participant) startTrack(ctx context.Context, name string, kind TrackTyp
 	if err != nil {
 		return fmt.Errorf("mediatest: publish %s: %w", name, err)
 	}
-	p.tasks.Go(func() { p.writePackets(track, kind == Video, traffic) })
+	p.tasks.Go(func() { p.writePackets(track, kind, traffic) })
 	return nil
 }
 
@@ -216,11 +216,11 @@ func (p *Participant) negotiateWith(
 
 // writePackets sends packets until the participant leaves. Each video packet is the start
 // of a VP8 key frame, so that the server can start to forward at any packet.
-func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, isVideo bool, traffic Traffic) {
+func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, kind TrackType, traffic Traffic) {
 	tick := time.NewTicker(time.Second / time.Duration(traffic.PerSecond))
 	defer tick.Stop()
 	payload, clock := []byte{0xf8, 0xff, 0xfe}, 48_000
-	if isVideo {
+	if kind == Video {
 		payload = []byte{0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0xe0, 0x01, 0x00}
 		clock = 90_000
 	}
@@ -237,10 +237,10 @@ func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, isVideo bo
 			continue
 		}
 		_ = track.WriteRTP(&rtp.Packet{
-			Header:  rtp.Header{Version: 2, Marker: isVideo, SequenceNumber: uint16(n), Timestamp: n * step},
+			Header:  rtp.Header{Version: 2, Marker: kind == Video, SequenceNumber: uint16(n), Timestamp: n * step},
 			Payload: payload,
 		})
-		p.sent.Add(1)
+		p.sent[kind].Add(1)
 		n++
 	}
 }
