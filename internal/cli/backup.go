@@ -18,6 +18,7 @@ import (
 	"parley/internal/config"
 	"parley/internal/instance"
 	"parley/internal/seal"
+	"parley/internal/shell"
 )
 
 type backupCommands struct {
@@ -140,7 +141,8 @@ func (c backupVerify) Run(ctx context.Context, s *streams) error {
 	result, err := app.Drill(ctx, c.Storage, c.File)
 	if err == nil {
 		if err := backup.RecordVerified(c.File); err != nil {
-			fmt.Fprintln(s.err, "Could not record the drill for parley doctor:", err)
+			fmt.Fprintf(s.err, "Could not record the drill for parley doctor: %v\nChange: as the user of the server, touch %s\n",
+				err, shell.Quote(backup.VerifiedFile(c.File)))
 		}
 	}
 	m := result.Manifest

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,17 +21,21 @@ func TestBackupVerify_EndsFinding(t *testing.T) {
 	settings := []string{"--data-dir", dir, "--listen", "127.0.0.1:0", "--backup-dir", backups, "--backup-every",
 		"6h", "--rtc-udp-port", fmt.Sprint(testkit.FreeUDPPort(t))}
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan int)
+	var status int
+	ended := make(chan struct{})
 	go func() {
-		ended <- Main(ctx, append([]string{"serve", "--no-supervise"}, settings...), nil, io.Discard, io.Discard)
+		defer close(ended)
+		status = Main(ctx, append([]string{"serve", "--no-supervise"}, settings...), nil, io.Discard, io.Discard)
 	}()
+	t.Cleanup(func() { stop(); <-ended }) // before the directories are removed
 	var made []string
 	testkit.Eventually(t, "the server makes a backup", func() bool {
 		made, _ = filepath.Glob(filepath.Join(backups, "parley-*.tar"))
 		return len(made) == 1
 	})
 	stop()
-	if status := <-ended; status != exitOK {
+	<-ended
+	if status != exitOK {
 		t.Fatalf("the server: got the status %d, want %d", status, exitOK)
 	}
 	find := func() (found bool, output string) {
@@ -56,5 +61,16 @@ func TestBackupVerify_EndsFinding(t *testing.T) {
 	}
 	if found, output := find(); found {
 		t.Errorf("after parley backup verify: got\n%s\nwant no finding backup_unverified", output)
+	}
+
+	// A directory in the place of the file, which the drill cannot replace.
+	record := filepath.Join(backups, ".parley-verified")
+	if err := errors.Join(os.Remove(record), os.MkdirAll(filepath.Join(record, "file"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if status := Main(t.Context(), args, nil, io.Discard, &errs); status != exitOK ||
+		!strings.HasSuffix(errs.String(), "\nChange: as the user of the server, touch "+record+"\n") {
+		t.Errorf("a drill that cannot be recorded: got the status %d and the errors %s, want %d and the command", status,
+			errs.String(), exitOK)
 	}
 }

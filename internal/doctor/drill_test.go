@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +37,13 @@ func TestCheckDrill(t *testing.T) {
 	}
 	expect("without a backup", false)
 	writeBackup(t, cfg.BackupDir, time.Now())
+	newest := time.Now().UTC().Format("parley-20060102T150405Z.tar")
+	if err := backup.RecordVerified(file(newest)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file(".parley-verified")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a drill of a copy, where no server makes backups: got %v, want no file", err)
+	}
 	if err := os.WriteFile(file(".parley-backup.lock"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +55,6 @@ func TestCheckDrill(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("after a drill of another backup", true)
-	newest := time.Now().UTC().Format("parley-20060102T150405Z.tar")
 	if err := backup.RecordVerified(file(newest)); err != nil {
 		t.Fatal(err)
 	}
