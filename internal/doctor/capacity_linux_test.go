@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,9 @@ func TestCheckCapacity(t *testing.T) {
 			const inGroup = "PARLEY_TEST_CGROUP"
 			if os.Getenv(inGroup) == "" {
 				rootOnly(t)
+				if own := c.check.findings(t, config.Default()); len(own) > 0 {
+					t.Skipf("the test itself has little: %v", own)
+				}
 				group := newCgroup(t, c.name)
 				child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCheckCapacity$/^"+c.name+"$", "-test.v")
 				child.Env = append(os.Environ(), inGroup+"="+group)
@@ -86,7 +90,8 @@ func newCgroup(t *testing.T, controller string) (dir string) {
 	}
 	parent := "/sys/fs/cgroup" // processes of version 2 may be in the root group beside other groups
 	for line := range strings.Lines(string(own)) {
-		if fields := strings.SplitN(strings.TrimSpace(line), ":", 3); len(fields) == 3 && fields[1] == controller {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // such as 5:cpu,cpuacct:/user.slice
+		if len(fields) == 3 && slices.Contains(strings.Split(fields[1], ","), controller) {
 			parent = filepath.Join(parent, controller, fields[2])
 		}
 	}
@@ -109,7 +114,7 @@ func TestCapacityResults(t *testing.T) {
 		result Result
 		want   string // the beginning of the detail, or the line to change
 	}{
-		{"a machine", memoryResult(8<<30, false), "8192 MiB, enough for about 944 people"},
+		{"a machine", memoryResult(8<<30, false), "8192 MiB, enough for about 940 people"},
 		{"a small machine", memoryResult(128<<20, false), "a machine with 512 MiB"},
 		{"less than the server needs", memoryResult(64<<20, true), "MemoryMax=512M"},
 		{"four processors", processorsResult(4), "4, enough for about 56 people"},
