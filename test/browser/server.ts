@@ -349,12 +349,13 @@ const isFreeTCP = (port: number): Promise<boolean> => opens(createServer().liste
 
 const isFreeUDP = (port: number, address = '127.0.0.1'): Promise<boolean> => opens(createSocket('udp4').bind(port, address));
 
-/** Closes a socket again, and reports whether it has its port. */
+/** Closes a socket again, and reports whether it has its port. It is false if another socket has that. */
 async function opens(socket: EventEmitter & { close(): unknown }): Promise<boolean> {
   try {
     await once(socket, 'listening');
-  } catch {
-    return false;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw new Error('a socket does not open', { cause });
   }
   socket.close();
   await once(socket, 'close');
