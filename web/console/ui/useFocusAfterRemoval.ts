@@ -31,7 +31,9 @@ export function useFocusAfterRemoval(): void {
       if (document.activeElement !== document.body) return;
       const part = parts.find(({ isConnected }) => isConnected);
       if (part && !part.hasAttribute('tabindex')) part.tabIndex = -1;
-      (part ?? document.querySelector<HTMLElement>('#content h1'))?.focus({ preventScroll: true });
+      part?.focus({ preventScroll: true });
+      // A part that is hidden does not take the focus.
+      if (document.activeElement === document.body) document.querySelector<HTMLElement>('#content h1')?.focus({ preventScroll: true });
     });
     document.addEventListener('focusin', enter);
     document.addEventListener('focusout', leave);
