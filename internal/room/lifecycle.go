@@ -173,6 +173,16 @@ func (r *Room) durationDeadline() time.Time {
 	return r.StartedAt.Add(r.Duration)
 }
 
+// leaveTime returns the time of the end of an attendance that is reported to end at a time. It is not after the end of
+// the duration, which may be noticed late, for example if the machine was suspended; usage.Rebuild relies on that. It
+// is not before the join, although clocks may differ.
+func (r *Room) leaveTime(a Attendance, at time.Time) time.Time {
+	if deadline := r.durationDeadline(); !deadline.IsZero() && deadline.Before(at) {
+		at = deadline
+	}
+	return later(at, a.JoinedAt)
+}
+
 func (r *Room) startsAt() time.Time {
 	if r.State != Scheduled {
 		return time.Time{}

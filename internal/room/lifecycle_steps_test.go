@@ -429,10 +429,6 @@ func (m *model) restart(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	if m.live {
-		// Or at the end of the room, if that was earlier.
-		if end := m.started.Add(24 * time.Hour); m.state == room.Active && end.Before(alive) {
-			alive = end
-		}
 		for _, o := range m.byJoin() {
 			m.expectLeave(o, alive, room.LeftServer)
 		}

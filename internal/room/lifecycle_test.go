@@ -210,7 +210,11 @@ func (m *model) expectEnd() {
 	}
 }
 
+// endAttendance models the end of a visit at a time, or at the end of the duration if that was earlier.
 func (m *model) endAttendance(s *modelAttendance, at time.Time, reason room.LeaveReason) {
+	if end := m.started.Add(24 * time.Hour); !m.started.IsZero() && end.Before(at) {
+		at = end
+	}
 	if s.to.IsZero() {
 		s.to, s.reason = at, reason
 		if at.Before(s.from) {

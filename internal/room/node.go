@@ -138,8 +138,7 @@ func (s *Presence) Recover(ctx context.Context) error {
 }
 
 // failover takes over the rooms of a lost node. It ends the attendance that the
-// node recorded, at the node's last heartbeat or at the end of the room by its
-// duration, whichever is earlier, and makes the pages reconnect.
+// node recorded, at the node's last heartbeat, and makes the pages reconnect.
 // Connections relayed before silentSince are dropped, because they lead to the
 // lost node. A failure in one room does not stop the others. rooms are the rooms to take over. The caller keeps it
 // between attempts, because the attendance no longer shows a room after the first step, here or on another node.
@@ -167,12 +166,7 @@ func (s *Presence) addRoomsOf(ctx context.Context, n Node, rooms map[string]stru
 }
 
 func (s *Presence) failoverRoom(ctx context.Context, lost Node, silentSince time.Time, id string) error {
-	err := s.endConnectionsOf(ctx, lost.ID, id, func(r *Room, _ Attendance) time.Time {
-		if deadline := r.durationDeadline(); !deadline.IsZero() && deadline.Before(lost.LastAlive) {
-			return deadline
-		}
-		return lost.LastAlive
-	})
+	err := s.endConnectionsOf(ctx, lost.ID, id, func(Attendance) time.Time { return lost.LastAlive })
 	if err != nil {
 		return err
 	}
@@ -190,7 +184,7 @@ func (s *Presence) failoverRoom(ctx context.Context, lost Node, silentSince time
 // returns. It uses short transactions, because those of a large room would exceed the write timeout, and the people who
 // return need the room.
 func (s *Presence) endConnectionsOf(
-	ctx context.Context, nodeID, roomID string, leftAt func(*Room, Attendance) time.Time,
+	ctx context.Context, nodeID, roomID string, leftAt func(Attendance) time.Time,
 ) error {
 	for more := true; more; {
 		err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
@@ -203,7 +197,7 @@ func (s *Presence) endConnectionsOf(
 				present = present[:endConnectionsBatch]
 			}
 			for _, a := range present {
-				if err := s.endConnection(ctx, r, a, leftAt(r, a), now, LeftServer); err != nil {
+				if err := s.endConnection(ctx, r, a, leftAt(a), now, LeftServer); err != nil {
 					return err
 				}
 			}
@@ -423,7 +417,7 @@ func (s *Presence) deregister(ctx context.Context) error {
 		return err
 	}
 	for _, id := range rooms {
-		err := s.endConnectionsOf(ctx, s.nodeID, id, func(_ *Room, a Attendance) time.Time {
+		err := s.endConnectionsOf(ctx, s.nodeID, id, func(a Attendance) time.Time {
 			if at, gave := s.gaveAway(SessionID(id, a.Session), a.JoinedAt); gave {
 				return at
 			}

@@ -21,17 +21,19 @@ func (c *cluster) heartbeat(by time.Duration, nodes ...int) {
 
 // After an outage of all nodes in which the duration of a room ran out, or in which it runs
 // out soon after, the attendance ends at the last heartbeat of the lost node or at the end of
-// the room, whichever was earlier.
+// the room, whichever was earlier. It also ends at the end of the room if the nodes were suspended.
 func TestFailover_RoomOverInOutage(t *testing.T) {
 	t.Parallel()
 	const duration = 30 * time.Minute
 	for name, c := range map[string]struct {
 		alive, outage time.Duration // of the nodes
+		suspended     bool          // not stopped
 		left          time.Duration // after the join
 	}{
-		"over in the outage":             {10 * time.Minute, 2 * time.Hour, 10 * time.Minute},
-		"over soon after the restart":    {10 * time.Minute, 20*time.Minute - 2*time.Second, 10 * time.Minute},
-		"over before the last heartbeat": {duration + time.Second, 2 * time.Hour, duration},
+		"over in the outage":             {10 * time.Minute, 2 * time.Hour, false, 10 * time.Minute},
+		"over soon after the restart":    {10 * time.Minute, 20*time.Minute - 2*time.Second, false, 10 * time.Minute},
+		"over before the last heartbeat": {duration + time.Second, 2 * time.Hour, false, duration},
+		"over while suspended":           {10 * time.Minute, 72 * time.Hour, true, duration},
 	} {
 		for engine, open := range storetest.Engines {
 			t.Run(engine+"/"+name, func(t *testing.T) {
@@ -42,11 +44,15 @@ func TestFailover_RoomOverInOutage(t *testing.T) {
 				cluster.enter(t, 0, id, guest(1), "PA_1")
 				cluster.heartbeat(c.alive, 0, 1)
 				for n := range cluster.nodes {
-					cluster.stopNode(n)
+					if !c.suspended {
+						cluster.stopNode(n)
+					}
 				}
 				cluster.clock.advance(c.outage)
 				for n := range cluster.nodes {
-					cluster.startNode(t, n)
+					if !c.suspended {
+						cluster.startNode(t, n)
+					}
 				}
 				for range int(room.NodeTimeout/time.Second) + 2 {
 					cluster.tick(0, 1)
@@ -95,7 +101,7 @@ func TestDuration_AwaitsOtherNodes(t *testing.T) {
 			if _, err := c.nodes[1].ReserveSeat(t.Context(), id, guest(2)); !fault.Is(err, fault.Gone) {
 				t.Errorf("join after the duration: got error %v, want Gone", err)
 			}
-			left := joined.Add(duration + time.Second)
+			left := joined.Add(duration)
 			if lost {
 				left = alive
 				c.stopNode(0)

@@ -87,7 +87,7 @@ func (s *Presence) claimSeat(
 		if alive, silent := s.silentSince(other.Node, now); silent && alive.Before(left) {
 			left, reason = alive, LeftServer
 		}
-		if err := s.endAttendance(ctx, r, seat, other, later(left, other.JoinedAt), now, reason); err != nil {
+		if err := s.endAttendance(ctx, r, seat, other, left, now, reason); err != nil {
 			return 0, err
 		}
 	}

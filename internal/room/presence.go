@@ -197,7 +197,7 @@ func (s *Presence) endConnection(
 			reason = LeftMoved
 		}
 	}
-	at = later(at, a.JoinedAt) // clocks may differ, but a leave is never before its join
+	at = r.leaveTime(a, at)
 	if err := s.endAttendance(ctx, r, seat, a, at, now, reason); err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func (s *core) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Tim
 			if err != nil {
 				return nil, err
 			}
-			if err := s.endAttendance(ctx, r, left, a, later(now, a.JoinedAt), now, reason); err != nil {
+			if err := s.endAttendance(ctx, r, left, a, now, now, reason); err != nil {
 				return nil, err
 			}
 			sessions = append(sessions, SessionID(r.ID, a.Session))

@@ -388,7 +388,7 @@ func (s *core) endAllAttendance(ctx context.Context, r *Room, now time.Time, rea
 		byID[seat.ID] = seat
 	}
 	for _, a := range present {
-		err := s.endAttendance(ctx, r, byID[a.SeatID], a, later(now, a.JoinedAt), now, reason)
+		err := s.endAttendance(ctx, r, byID[a.SeatID], a, now, now, reason)
 		if err != nil {
 			return err
 		}
@@ -401,16 +401,17 @@ func (s *core) endAllAttendance(ctx context.Context, r *Room, now time.Time, rea
 	return nil
 }
 
-// endAttendance ends one attendance of a seat at a time and, unless it is hidden, emits the event.
+// endAttendance ends one attendance of a seat at a time, as Room.leaveTime limits it, and, unless it is hidden, emits
+// the event.
 func (s *core) endAttendance(
 	ctx context.Context, r *Room, seat Seat, a Attendance, at, now time.Time, reason LeaveReason,
 ) error {
-	a.LeftAt, a.Reason = at, reason
+	a.LeftAt, a.Reason = r.leaveTime(a, at), reason
 	if err := s.store.EndAttendance(ctx, a, now); err != nil {
 		return err
 	}
 	if !a.Hidden {
-		r.emit(event.ParticipantLeft, at, participant(seat, a, reason))
+		r.emit(event.ParticipantLeft, a.LeftAt, participant(seat, a, reason))
 	}
 	return nil
 }

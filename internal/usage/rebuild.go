@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// meetingReach is the longest time after the creation of a room in which people can be in it,
-// with a margin: the attendance of a room that retention has deleted is missing for so long.
+// meetingReach is the longest time after the beginning of a session in which people can be in it, which is
+// validate.MaxRoomDuration, with a margin: the attendance of a room that retention has deleted is missing for so long.
 const meetingReach = 2 * DayLength
 
 // DayChange is a day whose usage a rebuild has changed.
