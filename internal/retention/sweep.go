@@ -19,25 +19,8 @@ const (
 	// because its last rooms can be deleted only after their hour has been rolled up.
 	deletionInterval = time.Minute
 
-	// recordInterval is the time between two entries of the audit log about what sweeps delete in all projects.
-	recordInterval = 24 * time.Hour
-
-	// batchTime is how long a transaction should take, because other transactions wait for
-	// it: during a sweep on SQLite, the 99th percentile of creating a room is 1.2 times its normal
-	// value, and was 2 to 3 times with 10 ms, when a sweep was 1.4 times as fast. The number of rows
-	// in a transaction follows from how long the last ones took.
-	batchTime = 3 * time.Millisecond
-	minRows   = 20
-	maxRows   = 500
-	// batchRooms is the maximum number of rooms in a transaction.
-	batchRooms = 50
-	// roundBatches is the number of batches of one project, before others get their turn.
-	roundBatches = 20
 	projectBatch = 100
 
-	// idleFactor is the pause after a transaction as a multiple of its duration, so that a
-	// sweep takes at most a fifth of the time of the database.
-	idleFactor = 4
 	// settledMargin is how much earlier than the settled usage a room must have ended, so
 	// that a report which waited for the database for hours still finds its rows.
 	settledMargin = 24 * time.Hour
@@ -133,20 +116,6 @@ func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
 	return deleting, errors.Join(errs...)
 }
 
-// recordDaily records the deliveries and calls that sweeps have deleted in all projects. It does so in the first sweep
-// of a process and of each day, because an entry for each project and hour would be most of the audit log.
-func (s *Service) recordDaily(ctx context.Context) error {
-	now := s.now()
-	if now.Before(s.recordAfter) {
-		return nil
-	}
-	err := s.recordRestOf(ctx, "")
-	if err == nil {
-		s.recordAfter = now.Truncate(recordInterval).Add(recordInterval)
-	}
-	return err
-}
-
 // dueProjects returns the IDs of the projects in which a sweep has work. It only reads, because most
 // of thousands of projects have no work. One query reads a hundred projects.
 func (s *Service) dueProjects(ctx context.Context) (due []string, err error) {
@@ -208,93 +177,6 @@ func (s *Service) deleteCalls(ctx context.Context, projectID string, before time
 		return rows, err
 	}
 	return rows, s.store.AddSwept(ctx, "", Swept{Action: audit.CallsDeleted, N: calls, Before: before})
-}
-
-// sweptProject is what a sweep has done to a project.
-type sweptProject struct {
-	erased, deleted sweptRooms
-	emptied         bool // only the row of the project is left
-}
-
-func newSweptProject(id string) *sweptProject {
-	return &sweptProject{erased: sweptRooms{projectID: id, action: audit.PeopleErased},
-		deleted: sweptRooms{projectID: id, action: audit.RoomsDeleted}}
-}
-
-// sweptRooms are the rooms that a sweep erases or deletes in one project. The first
-// transaction writes an entry to the audit log. The others add to a sum in the database, because a
-// large sweep has thousands of transactions, and one entry at the end has that sum.
-type sweptRooms struct {
-	projectID string
-	action    audit.Action
-	before    time.Time // the rooms had ended before
-	recorded  bool      // the first transaction has its entry
-}
-
-// count records the rooms that a transaction has finished. It must be called in that transaction.
-func (s *Service) count(ctx context.Context, swept *sweptRooms, rooms int) error {
-	done := Swept{Action: swept.action, N: rooms, Before: swept.before}
-	if swept.recorded {
-		return s.store.AddSwept(ctx, swept.projectID, done)
-	}
-	return s.recordSwept(ctx, swept.projectID, done)
-}
-
-func (s *Service) recordSwept(ctx context.Context, projectID string, done Swept) error {
-	count, before := "rooms", "ended_before"
-	switch done.Action {
-	case audit.DeliveriesDeleted:
-		count, before = "deliveries", "created_before"
-	case audit.CallsDeleted:
-		count, before = "calls", "received_before"
-	}
-	return audit.Record(ctx, s.store, s.now(), audit.Change{
-		Action:    done.Action,
-		Subject:   projectID,
-		ProjectID: projectID,
-		After:     audit.Fields{count: done.N, before: audit.Timestamp(done.Before)},
-	})
-}
-
-// recordRest writes the audit entries for the sums of projects, also for those that a sweep or an
-// erasure left that was killed or interrupted.
-func (s *Service) recordRest(ctx context.Context, projects map[string]*sweptProject) error {
-	var errs []error
-	for id := range projects {
-		errs = append(errs, s.recordRestOf(ctx, id))
-	}
-	return errors.Join(errs...)
-}
-
-func (s *Service) recordRestOf(ctx context.Context, projectID string) error {
-	rest, err := s.store.UnrecordedSweeps(ctx, projectID)
-	if err != nil {
-		return err
-	}
-	erasuresUntil := cutoff(s.now(), erasurePeriod)
-	persons, err := s.store.UnfinishedErasures(ctx, projectID, erasuresUntil)
-	if err != nil || len(rest)+len(persons) == 0 {
-		return err
-	}
-	return s.store.WriteInBackground(ctx, func(ctx context.Context) error {
-		return errors.Join(s.recordUnrecordedSweeps(ctx, projectID),
-			s.recordUnfinishedErasures(ctx, projectID, erasuresUntil))
-	})
-}
-
-// recordUnrecordedSweeps replaces the sums of a project by entries in the audit log. It must be
-// called in a transaction.
-func (s *Service) recordUnrecordedSweeps(ctx context.Context, projectID string) error {
-	rest, err := s.store.TakeUnrecordedSweeps(ctx, projectID)
-	if err != nil {
-		return err
-	}
-	for _, done := range rest {
-		if err := s.recordSwept(ctx, projectID, done); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // sweepProject deletes the old data of one project, or all data if the project is being
@@ -370,70 +252,6 @@ func (s *Service) countDeleted(ctx context.Context, p project.Project, d Deleted
 		return nil
 	}
 	return s.store.AddDeleted(ctx, p.ID, d, s.now())
-}
-
-// repeat runs a batch until it has nothing to do, at most roundBatches times. It reports
-// whether there may be more to do.
-func (s *Service) repeat(ctx context.Context, batch func(ctx context.Context) (done int, err error)) (bool, error) {
-	for range roundBatches {
-		if done, err := batch(ctx); err != nil || done == 0 {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// repeatToEnd runs transactions until one has nothing to do.
-func (s *Service) repeatToEnd(ctx context.Context, work work) error {
-	for {
-		if rows, err := s.transact(ctx, work); err != nil || rows == 0 {
-			return err
-		}
-	}
-}
-
-// work is the work of a transaction. It returns about how many rows it has changed.
-type work func(ctx context.Context) (rows int, err error)
-
-// transact runs a transaction of a sweep and returns its rows. After one that has changed
-// rows, it adapts the size of the next one, and leaves the database to others for a while.
-func (s *Service) transact(ctx context.Context, work work) (rows int, err error) {
-	began := time.Now()
-	err = s.store.WriteInBackground(ctx, func(ctx context.Context) (err error) {
-		rows, err = work(ctx)
-		return err
-	})
-	if err != nil {
-		s.batchRows = max(minRows, s.batchRows/2)
-		return 0, err
-	}
-	if rows == 0 {
-		return 0, nil
-	}
-	took := time.Since(began)
-	s.adjustBatch(took)
-	sleep(ctx, idleFactor*took)
-	return rows, ctx.Err()
-}
-
-// adjustBatch changes the size of the next transaction after one that took some time.
-func (s *Service) adjustBatch(took time.Duration) {
-	switch {
-	case took > batchTime:
-		s.batchRows = max(minRows, s.batchRows/2)
-	case took < batchTime/2:
-		s.batchRows = min(maxRows, s.batchRows*2)
-	}
-}
-
-// sleep waits for a duration or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // deleteRooms deletes the oldest rooms that ended before a time and that no usage figure
@@ -519,23 +337,5 @@ func (s *Service) erasePeople(ctx context.Context, swept *sweptRooms, before tim
 		})
 		at = next
 	}
-	return rows, err
-}
-
-// transactRooms is transact for work that also returns how many rooms it has finished, which
-// are counted in the same transaction.
-func (s *Service) transactRooms(ctx context.Context, swept *sweptRooms,
-	work func(ctx context.Context) (rooms, rows int, err error)) (int, error) {
-	rooms := 0
-	rows, err := s.transact(ctx, func(ctx context.Context) (rows int, err error) {
-		if rooms, rows, err = work(ctx); err != nil || rooms == 0 {
-			return rows, err
-		}
-		return rows, s.count(ctx, swept, rooms)
-	})
-	if rows == 0 {
-		return 0, err
-	}
-	swept.recorded = swept.recorded || rooms > 0
 	return rows, err
 }
