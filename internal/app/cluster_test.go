@@ -221,6 +221,7 @@ func (n *testCluster) run(name string, part func(t *testing.T)) {
 // TestCluster_TwoNodes checks that two processes on one PostgreSQL and one Redis
 // act as one service.
 func TestCluster_TwoNodes(t *testing.T) {
+	testkit.WithinOne(t, 24*time.Hour, 3*time.Minute)
 	n, redis := startTwoNodes(t)
 
 	n.run("calls are counted exactly", func(t *testing.T) {

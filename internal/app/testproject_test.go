@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"parley.example/client"
 	"parley/internal/event"
@@ -31,6 +32,7 @@ func (s *server) testProjectClient() *client.Client {
 // TestTestProject_SimulatedMeeting holds a simulated meeting on the whole service: its attendance
 // and its usage are those of a meeting, but its organization has not used anything.
 func TestTestProject_SimulatedMeeting(t *testing.T) {
+	testkit.WithinOne(t, 24*time.Hour, time.Minute)
 	s := startServer(t, nil)
 	ctx := t.Context()
 	c := s.testProjectClient()

@@ -46,6 +46,17 @@ func EventuallyWithin(t testing.TB, timeout time.Duration, condition string, ok 
 	}
 }
 
+// WithinOne waits until the next time of a length is within one hour or one day of UTC, the period. It is for tests of
+// figures that count by hour or by day.
+func WithinOne(t testing.TB, period, length time.Duration) {
+	t.Helper()
+	now := time.Now()
+	if end := now.Truncate(period).Add(period); end.Sub(now) < length {
+		t.Logf("wait for %s", end.UTC().Format(time.TimeOnly))
+		time.Sleep(time.Until(end))
+	}
+}
+
 // FreeTCPPort returns a TCP port of the loopback address that was free a moment ago. It is
 // for programs that cannot report the port that they chose.
 func FreeTCPPort(t testing.TB) int {

@@ -4,6 +4,7 @@ import { Person } from './browser';
 import { address, manage, project, setUpConsole, signIn } from './console';
 import { deliveryID, makePages, receiver } from './console-pages';
 import { browser, server } from './fixture';
+import { withinOne } from './server';
 
 setUpConsole({ past: false });
 
@@ -135,6 +136,7 @@ test.each<Change>([
     name: 'usage of a project',
     path: () => `/usage?project=${project}`,
     change: async (page) => {
+      await withinOne(24 * 3_600_000, 60_000); // the page shows this month
       const rooms = page.locator('.figure', { hasText: 'Rooms created' }).locator('strong');
       const before = await numberIn(rooms);
       await server.createRoom();

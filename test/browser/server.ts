@@ -318,10 +318,15 @@ export class Server {
   }
 }
 
+/** Waits until the next time of a length is within one minute or one day of UTC, the period. Both are in milliseconds. */
+export async function withinOne(period: number, length: number): Promise<void> {
+  const left = period - (Date.now() % period);
+  if (left < length) await pause(left + 10);
+}
+
 /** The current minute. Version 4 takes starts to the minute and refuses one that is over, so near its end the next one is waited for. */
 async function currentMinute(): Promise<Date> {
-  const left = 60_000 - (Date.now() % 60_000);
-  if (left < 5_000) await pause(left + 10);
+  await withinOne(60_000, 5_000);
   return new Date();
 }
 

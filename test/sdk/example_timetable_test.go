@@ -19,7 +19,7 @@ func (e *example) moveClock(t *testing.T) (move func(time.Duration)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved := fmt.Sprintf("(datetime.now() + timedelta(seconds=float(Path(%q).read_text())))", ahead)
+	moved := fmt.Sprintf("datetime.fromtimestamp(datetime.now().timestamp() + float(Path(%q).read_text()))", ahead)
 	writeFile(t, path, strings.ReplaceAll(string(text), "datetime.now()", moved))
 	move = func(d time.Duration) { writeFile(t, ahead, fmt.Sprint(d.Seconds())) }
 	move(0)

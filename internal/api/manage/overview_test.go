@@ -17,9 +17,11 @@ import (
 	"parley/internal/requestlog"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 )
 
 func testOverview(t *testing.T, b *fixture) {
+	testkit.WithinOne(t, time.Hour, 30*time.Second)
 	b.t = t
 	owner := b.token
 	defer func() { b.token = owner }()

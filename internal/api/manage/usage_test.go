@@ -3,9 +3,12 @@ package manage
 import (
 	"testing"
 	"time"
+
+	"parley/internal/testkit"
 )
 
 func testUsage(t *testing.T, b *fixture) {
+	testkit.WithinOne(t, 24*time.Hour, 30*time.Second)
 	b.t = t
 	project := b.createProject()["project_id"].(string)
 	organization := b.mustCall("GET", "/projects/"+project, nil)["organization_id"].(string)
