@@ -177,6 +177,27 @@ func TestRoutes_OutsideAPIs(t *testing.T) {
 			t.Errorf("GET %s: got status %d, want %d", path, answer.StatusCode, want)
 		}
 	}
+	// A path that misses the API by a slash or by its letters is refused in JSON, and not by the page.
+	const misspelled = `{"error":"the paths of the API begin with /api/v3/, /api/v4/ or /api/v5/, ` +
+		`in small letters and with one slash at the start"}` + "\n"
+	for _, path := range []string{"//api/v4/rooms/join_room", "///api/v5/keys", "/API/v3/rooms/room_status", "/api",
+		"//api"} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			request, err := http.NewRequestWithContext(t.Context(), method, s.app.BaseURL()+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(answer.Body)
+			_ = answer.Body.Close()
+			if answer.StatusCode != 404 || string(body) != misspelled || err != nil {
+				t.Errorf("%s %s: got %d %s %v, want 404 %s", method, path, answer.StatusCode, body, err, misspelled)
+			}
+		}
+	}
 	// The root of a version responds as that version does.
 	for path, header := range map[string]string{"/api/v3": "X-Request-ID", "/api/v4": "X-Request-ID",
 		"/api/v5": "X-Gateway-Request-ID", "/api/v5/": "X-Gateway-Request-ID"} {

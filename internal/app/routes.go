@@ -121,6 +121,8 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 			return "console", handlers.openID
 		case strings.HasPrefix(path, "/api/"):
 			return "other", http.HandlerFunc(noSuchAPI)
+		case isMisspelledAPI(path):
+			return "other", http.HandlerFunc(misspelledAPI)
 		case slices.Contains(signalingPaths, path):
 			return "media", handlers.signaling
 		case path == "/healthz":
@@ -233,6 +235,18 @@ func internalError(w http.ResponseWriter, _ *http.Request) {
 
 func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
 	httpx.WriteJSON(w, http.StatusNotFound, plainError{Error: "there is no such version of the API"})
+}
+
+// isMisspelledAPI reports whether a path names the API and does not begin with /api/. The usual cause is a base URL
+// with a slash at its end, to which a client appends /api/….
+func isMisspelledAPI(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
+	return strings.EqualFold(first, "api")
+}
+
+func misspelledAPI(w http.ResponseWriter, _ *http.Request) {
+	httpx.WriteJSON(w, http.StatusNotFound, plainError{Error: "the paths of the API begin with /api/v3/, /api/v4/ or " +
+		"/api/v5/, in small letters and with one slash at the start"})
 }
 
 // respondLive responds with 200 whatever state the service is in, because a restart of the process does

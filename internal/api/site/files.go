@@ -73,7 +73,8 @@ func requireGetOrHead(w http.ResponseWriter, r *http.Request) (ok bool) {
 		return true
 	}
 	w.Header().Set("Allow", "GET, HEAD")
-	http.Error(w, "this page accepts only GET and HEAD", http.StatusMethodNotAllowed)
+	http.Error(w, "this is a page and accepts only GET and HEAD: the paths of the API begin with /api/",
+		http.StatusMethodNotAllowed)
 	return false
 }
 
