@@ -13,9 +13,16 @@ import (
 	"parley/internal/fault"
 )
 
+// maxRepeated bounds the numbers that the errors of Range repeat. A larger one may not be the one that was sent,
+// because readers of requests replace those that do not fit by the largest that does.
+const maxRepeated = 100_000_000
+
 // Range returns an error unless low <= n <= high.
 func Range(name string, n, low, high int) error {
 	if n < low || n > high {
+		if n <= -maxRepeated || n >= maxRepeated {
+			return fault.InvalidField(name, "must be between %d and %d", low, high)
+		}
 		return fault.InvalidField(name, "must be between %d and %d, not %d", low, high, n)
 	}
 	return nil

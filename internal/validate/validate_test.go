@@ -1,11 +1,33 @@
 package validate
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"parley/internal/fault"
 )
+
+func TestRange(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{
+		1:           "",
+		1000:        "",
+		0:           "seats must be between 1 and 1000, not 0",
+		-5:          "seats must be between 1 and 1000, not -5",
+		1001:        "seats must be between 1 and 1000, not 1001",
+		99_999_999:  "seats must be between 1 and 1000, not 99999999",
+		100_000_000: "seats must be between 1 and 1000", // may not be the number that was sent
+		math.MaxInt: "seats must be between 1 and 1000",
+		math.MinInt: "seats must be between 1 and 1000",
+	} {
+		err := Range("seats", n, 1, 1000)
+		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && (got != want || !fault.Is(err, fault.Invalid)) {
+			t.Errorf("%d: got %v, want Invalid: %q", n, err, want)
+		}
+	}
+}
 
 func TestOrigin(t *testing.T) {
 	t.Parallel()

@@ -348,7 +348,8 @@ func (o *Object) Objects(name string) []*Object {
 }
 
 // RequiredInteger reads a required number that is written as an integer,
-// without fraction or exponent.
+// without fraction or exponent. It returns the largest or the smallest int for
+// a number beyond it, so that the caller's check of the range names the bounds.
 func (o *Object) RequiredInteger(name string) int {
 	v := o.raw(name)
 	if v == nil {
@@ -358,8 +359,8 @@ func (o *Object) RequiredInteger(name string) int {
 	return o.integer(name, v, "must be an integer")
 }
 
-// Integer reads an optional number that is written as an integer. It returns
-// nil if the member is absent or null.
+// Integer reads an optional number as RequiredInteger does. It returns nil if
+// the member is absent or null.
 func (o *Object) Integer(name string) *int {
 	v := o.raw(name)
 	if v == nil {
@@ -402,11 +403,7 @@ func (o *Object) integer(name string, v jsontext.Value, rule string) int {
 
 func (o *Object) parseInteger(name, text string) int {
 	n, err := strconv.Atoi(text)
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		o.fail(name, "is out of range: %s", validate.Truncate(text, 24))
-		return 0
-	case err != nil:
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		o.fail(name, "must be an integer written without fraction or exponent")
 	}
 	return n

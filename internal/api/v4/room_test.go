@@ -50,8 +50,10 @@ func roomCases() []ErrorCase {
 			map[string]any{}} {
 			list = append(list, FieldCase(fmt.Sprintf("%s %q", field, v), SetField(field, v), field+digits))
 		}
-		list = append(list, FieldCase(field+" beyond 64 bits", SetField(field, strings.Repeat("9", 30)), field+
-			" is out of range: "+strings.Repeat("9", 24)+"…"))
+		bounds := map[string]string{"max_participants": "between 1 and 1000", "empty_timeout": "between 0 and 86400"}[field]
+		list = append(list, FieldCase(field+" beyond 64 bits", SetField(field, strings.Repeat("9", 30)),
+			field+" must be "+bounds), FieldCase(field+" beyond what a duration holds",
+			SetField(field, strings.Repeat("9", 18)), field+" must be "+bounds))
 	}
 	for _, field := range []string{"logout_url", "webhook_url"} {
 		for _, v := range []string{"example.org", "/bye", "//example.org/bye", "ftp://example.org", "javascript:alert(1)",

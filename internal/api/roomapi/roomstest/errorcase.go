@@ -261,7 +261,7 @@ func IntegerCases() []ErrorCase {
 		FieldCase("fraction", SetField("max_participants", jsonNumber("5.0")), message),
 		FieldCase("exponent", SetField("max_participants", jsonNumber("1e2")), message),
 		FieldCase("beyond 64 bits", SetField("max_participants", jsonNumber("99999999999999999999")),
-			"max_participants is out of range: 99999999999999999999"),
+			"max_participants must be between 1 and 1000"),
 	}
 }
 
