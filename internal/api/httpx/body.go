@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -107,13 +109,13 @@ func ParseObject(body []byte) (*Object, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if d.PeekKind() != '{' {
 		if _, err := d.ReadToken(); err != nil {
-			return nil, malformed(err)
+			return nil, malformed(body, err)
 		}
 		return nil, fault.Invalidf("the body must be a JSON object")
 	}
 	o, err := readObject(d, body, "")
 	if err != nil {
-		return nil, malformed(err)
+		return nil, malformed(body, err)
 	}
 	o.err = new(error)
 	if _, err := d.ReadToken(); err == nil {
@@ -149,15 +151,46 @@ func readObject(d *jsontext.Decoder, text []byte, prefix string) (*Object, error
 	return o, err
 }
 
-func malformed(err error) error {
+// malformed converts the error of parsing a body into an Invalid error. It names the usual causes, because "not valid
+// JSON" says little about a body that a JSON library wrote.
+func malformed(body []byte, err error) error {
 	var s *jsontext.SyntacticError
-	if !errors.As(err, &s) || errors.Is(err, io.ErrUnexpectedEOF) {
+	switch {
+	case len(bytes.TrimSpace(body)) == 0:
+		return fault.Invalidf("the body is empty: send a JSON object")
+	case !errors.As(err, &s) || errors.Is(err, io.ErrUnexpectedEOF):
 		return fault.Invalidf("the body ends before its JSON does")
+	case errors.Is(s.Err, jsontext.ErrDuplicateName):
+		return fault.Invalidf("the body has a field twice: %s", validate.Truncate(s.JSONPointer.LastToken(), 255))
 	}
-	if errors.Is(s.Err, jsontext.ErrDuplicateName) {
-		return fault.Invalidf("the body has a field twice: %s", s.JSONPointer.LastToken())
+	rest := body[min(max(s.ByteOffset, 0), int64(len(body))):]
+	switch {
+	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
+		return fault.Invalidf("the body begins with a byte order mark: send UTF-8 without it")
+	case bytes.HasPrefix(body, []byte("\x1f\x8b")):
+		return fault.Invalidf("the body is compressed with gzip: send it uncompressed")
+	case len(rest) > 0 && rest[0] >= utf8.RuneSelf && !startsWithRune(rest):
+		return fault.Invalidf("the body is not UTF-8, at byte %d", s.ByteOffset)
+	case startsWithHalfOfPair(rest):
+		return fault.Invalidf("the body has half of a surrogate pair, at byte %d: a character was cut in two",
+			s.ByteOffset)
 	}
 	return fault.Invalidf("the body is not valid JSON, at byte %d", s.ByteOffset)
+}
+
+func startsWithRune(text []byte) bool {
+	r, size := utf8.DecodeRune(text)
+	return r != utf8.RuneError || size > 1
+}
+
+// startsWithHalfOfPair reports whether a text begins with the escape of a surrogate, \ud800 to \udfff. Where the
+// parser stopped, the other half is missing. JavaScript writes that for a text cut in the middle of an emoji.
+func startsWithHalfOfPair(text []byte) bool {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return false
+	}
+	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return err == nil && utf16.IsSurrogate(rune(unit))
 }
 
 // Err returns the first error of the reads of this object and its nested

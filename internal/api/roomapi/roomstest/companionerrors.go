@@ -363,7 +363,8 @@ func (f *MeetingFixture) checkBodies(t *testing.T, op operation) {
 			}), wrong.Status, wrong.Message)
 		})
 	}
-	for body, sentence := range map[string]string{"": "the body ends before its JSON does",
+	for body, sentence := range map[string]string{
+		"":                              "the body is empty: send a JSON object",
 		"[]":                            "the body must be a JSON object",
 		`{"room_id":"a","room_id":"b"}`: "the body has a field twice: room_id"} {
 		s.body = []byte(body)

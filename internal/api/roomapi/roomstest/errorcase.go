@@ -158,7 +158,7 @@ func BodyCases() []ErrorCase {
 			Message: "invalid signature",
 			Header:  func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") },
 		},
-		BodyCase("empty body", ``, "the body ends before its JSON does"),
+		BodyCase("empty body", ``, "the body is empty: send a JSON object"),
 		BodyCase("an array", `[]`, "the body must be a JSON object"),
 	}
 }
@@ -199,7 +199,7 @@ func CreateCases() []ErrorCase {
 		key("Idempotency-Key not ASCII", []string{"clé"}, badKey),
 		key("Idempotency-Key with a tab", []string{"a\tb"}, badKey),
 
-		BodyCase("empty body", ``, "the body ends before its JSON does"),
+		BodyCase("empty body", ``, "the body is empty: send a JSON object"),
 		BodyCase("no JSON", `{"project_id":`, "the body ends before its JSON does"),
 		BodyCase("broken JSON", `{"project_id":"PROJECT",}`, "the body is not valid JSON, at byte 52"),
 		BodyCase("an array", `[]`, "the body must be a JSON object"),
@@ -211,9 +211,13 @@ func CreateCases() []ErrorCase {
 		BodyCase("more after the object", `{"project_id":"PROJECT"}{}`, "the body must end after its JSON object"),
 		BodyCase("junk after the object", `{"project_id":"PROJECT"} x`, "the body must end after its JSON object"),
 		BodyCase("invalid UTF-8", "{\"project_id\":\"PROJECT\",\"name\":\"\xff\"}",
-			"the body is not valid JSON, at byte 61"),
+			"the body is not UTF-8, at byte 61"),
 		BodyCase("half a surrogate pair", `{"project_id":"PROJECT","name":"\ud800"}`,
-			"the body is not valid JSON, at byte 61"),
+			"the body has half of a surrogate pair, at byte 61: a character was cut in two"),
+		BodyCase("an unknown escape", `{"project_id":"PROJECT","name":"\x"}`, "the body is not valid JSON, at byte 61"),
+		BodyCase("a byte order mark", "\ufeff"+`{"project_id":"PROJECT"}`,
+			"the body begins with a byte order mark: send UTF-8 without it"),
+		BodyCase("gzip", "\x1f\x8b\x08", "the body is compressed with gzip: send it uncompressed"),
 
 		FieldCase("project_id missing", RemoveField("project_id"), "project_id is required"),
 		FieldCase("project_id null", SetField("project_id", nil), "project_id is required"),
