@@ -2,7 +2,9 @@ package requestlog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -22,6 +24,13 @@ const (
 	HintQuery        = "the query string was not signed: sign the request target as it is sent, with ? and the query"
 	HintNewline      = "the Gateway secret was used with a trailing newline: remove the line break from the secret"
 	HintBody         = "the body was not signed: its raw bytes are the sixth part of the signed text"
+	HintURL          = "the whole URL was signed: sign the request target as it is sent, which begins with the path"
+	HintLineFeeds    = "the signed text needs exactly five line feeds (U+000A): one between any two parts, even empty ones"
+	HintCredential   = "the API key or the project secret signed the call: sign it with the Gateway secret"
+	HintOtherSecret  = "the Gateway secret of another API key signed the call: use an API key with its own Gateway secret"
+
+	HintIdempotencyKeySigned   = "the Idempotency-Key was signed: the fifth part of the signed text is empty on this route"
+	HintIdempotencyKeyUnsigned = "the Idempotency-Key was not signed: it is the fifth part of the signed text"
 
 	HintOneSignature  = "send the header hash-signature exactly once"
 	HintHex           = "the signature is in hexadecimal digits (hex): send it as Base64 with padding"
@@ -42,12 +51,17 @@ type SignedCall struct {
 	Timestamp string
 	// IdempotencyKey is the fifth part of the signed text; version 5 has none.
 	IdempotencyKey string
-	Signature      string
-	Body           []byte
-	Check          sign.TimestampCheck
+	// SentIdempotencyKey is the header Idempotency-Key, which is not part of every signed text.
+	SentIdempotencyKey string
+	Host               string // of the request
+	Signature          string
+	Body               []byte
+	Check              sign.TimestampCheck
 	// HeadersWrong means that a header of the authentication was missing or was sent
 	// more than once.
 	HeadersWrong bool
+	// Other credentials of the project, with which a client may have signed by mistake.
+	APIKeys, ProjectSecrets, GatewaySecrets []string
 }
 
 // Explain returns the hint for the recognized mistake, or an empty string. The cause that is
@@ -77,7 +91,60 @@ func (r SignedCall) hint() string {
 	if len(r.Body) > 0 && r.signatureMatches(r.Secret, r.Target, nil) {
 		return HintBody
 	}
+	if r.signatureMatches(r.Secret, "http://"+r.Host+r.Target, r.Body) ||
+		r.signatureMatches(r.Secret, "https://"+r.Host+r.Target, r.Body) {
+		return HintURL
+	}
+	if r.isJoinedWrongly() {
+		return HintLineFeeds
+	}
+	return cmp.Or(r.idempotencyKeyHint(), r.credentialHint())
+}
+
+func (r SignedCall) idempotencyKeyHint() string {
+	other, hint := r, HintIdempotencyKeySigned
+	other.IdempotencyKey = r.SentIdempotencyKey
+	if r.IdempotencyKey != "" {
+		other.IdempotencyKey, hint = "", HintIdempotencyKeyUnsigned
+	}
+	if other.signatureMatches(r.Secret, r.Target, r.Body) {
+		return hint
+	}
 	return ""
+}
+
+func (r SignedCall) credentialHint() string {
+	signs := func(secret string) bool { return r.signatureMatches(secret, r.Target, r.Body) }
+	switch {
+	case slices.ContainsFunc(r.APIKeys, signs), slices.ContainsFunc(r.ProjectSecrets, signs):
+		return HintCredential
+	case slices.ContainsFunc(r.GatewaySecrets, signs):
+		return HintOtherSecret
+	}
+	return ""
+}
+
+// isJoinedWrongly reports whether the right parts were signed, with other line feeds than those of SVC-HMAC-V5-1.
+func (r SignedCall) isJoinedWrongly() bool {
+	head := []string{sign.Profile, strings.ToUpper(r.Method), r.Target, r.Timestamp}
+	parts := append(slices.Clone(head), r.IdempotencyKey, string(r.Body))
+	texts := []string{
+		strings.Join(parts, "\n") + "\n",
+		strings.Join(parts, "\r\n"),
+		strings.Join(parts, `\n`), // in a language whose quotation marks leave it as it is
+	}
+	if r.IdempotencyKey == "" {
+		texts = append(texts, strings.Join(append(slices.Clone(head), string(r.Body)), "\n"))
+		if len(r.Body) == 0 {
+			texts = append(texts, strings.Join(head, "\n"))
+		}
+	}
+	signature, err := hex.DecodeString(r.Signature)
+	return err == nil && slices.ContainsFunc(texts, func(text string) bool {
+		mac := hmac.New(sha256.New, []byte(r.Secret))
+		mac.Write([]byte(text))
+		return hmac.Equal(mac.Sum(nil), signature)
+	})
 }
 
 func (r SignedCall) signatureMatches(secret, target string, body []byte) bool {

@@ -75,7 +75,14 @@ func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, e
 	signed.HeadersWrong = len(h["Timestamp"]) != 1 || len(h["Hash-Signature"]) != 1
 	valid := sign.VerifyV5(secret, signed.Method, signed.Target, signed.Timestamp, signed.IdempotencyKey, c.Body,
 		signed.Signature) && !signed.HeadersWrong
-	result = authentication{keyring: keyring, slot: string(k.Slot), explain: signed.Explain}
+	explain := func(ctx context.Context) (cause, hint string) {
+		if known {
+			signed.APIKeys, signed.ProjectSecrets = keyring.LiveAPIKeys(now), keyring.LiveProjectSecrets(now)
+			signed.GatewaySecrets = keyring.LiveGatewaySecrets(now)
+		}
+		return signed.Explain(ctx)
+	}
+	result = authentication{keyring: keyring, slot: string(k.Slot), explain: explain}
 	if !known {
 		result.cause = requestlog.CauseUnknownKey
 		return result, k, nil
@@ -168,10 +175,13 @@ func signedCall(r *http.Request, body []byte) requestlog.SignedCall {
 		Target:    r.RequestURI,
 		Timestamp: r.Header.Get("Timestamp"),
 		Signature: r.Header.Get("Hash-Signature"),
+		Host:      r.Host,
 		Body:      body,
+
+		SentIdempotencyKey: headerValue(r, "Idempotency-Key"),
 	}
 	if r.Method == http.MethodPost {
-		signed.IdempotencyKey = headerValue(r, "Idempotency-Key")
+		signed.IdempotencyKey = signed.SentIdempotencyKey
 	}
 	return signed
 }

@@ -1,6 +1,7 @@
 package v5
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -114,16 +115,27 @@ func (s *Server) verify(c *call, body []byte) (matches bool, err error) {
 		c.keyring, c.key = keyring, k
 		return true, nil
 	}
-	info.Explain = requestlog.SignedCall{
-		Secret:       secret,
-		Method:       r.Method,
-		Target:       r.RequestURI,
-		Timestamp:    timestamp,
-		Signature:    signature,
-		Body:         body,
-		Check:        check,
-		HeadersWrong: !headersComplete,
-	}.Explain
+	call := requestlog.SignedCall{
+		Secret:             secret,
+		Method:             r.Method,
+		Target:             r.RequestURI,
+		Timestamp:          timestamp,
+		SentIdempotencyKey: r.Header.Get("Idempotency-Key"),
+		Host:               r.Host,
+		Signature:          signature,
+		Body:               body,
+		Check:              check,
+		HeadersWrong:       !headersComplete,
+	}
+	receivedAt := c.receivedAt
+	info.Explain = func(ctx context.Context) (cause, hint string) {
+		if known {
+			call.APIKeys = keyring.LiveAPIKeys(receivedAt)
+			call.GatewaySecrets = keyring.LiveGatewaySecrets(receivedAt)
+			call.ProjectSecrets = keyring.LiveProjectSecrets(receivedAt)
+		}
+		return call.Explain(ctx)
+	}
 	if valid && live {
 		return true, errUnauthorized // not a failed authentication: the holder of the key has a wrong clock
 	}

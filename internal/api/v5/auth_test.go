@@ -85,7 +85,7 @@ func rejectedCalls() []rejectedCall {
 		{name: "wrong secret", header: secret(func(seal.Secret) seal.Secret { return "gs_other" }), result: requestlog.CauseBadSignature},
 		{name: "the key as the secret", header: func(b *fixture) http.Header {
 			return signHeaders(b.issued.APIKey, b.issued.APIKey, "GET", listTarget, b.timestamp(0), nil)
-		}, result: requestlog.CauseBadSignature},
+		}, result: requestlog.CauseBadSignature, hint: requestlog.HintCredential},
 		{name: "newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\n" }), result: requestlog.CauseBadSignature, hint: requestlog.HintNewline},
 		{name: "Windows newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\r\n" }), result: requestlog.CauseBadSignature, hint: requestlog.HintNewline},
 		{name: "just too old", header: timed(-301 * time.Second), result: requestlog.CauseStaleTimestamp},
@@ -110,14 +110,17 @@ func rejectedCalls() []rejectedCall {
 		{name: "query altered", header: target("GET", prefix+"requests?limit=3"), result: requestlog.CauseBadSignature},
 		{name: "query encoded otherwise", header: target("GET", prefix+"requests?limit=%32"), result: requestlog.CauseBadSignature},
 		{name: "another method", header: target("HEAD", listTarget), result: requestlog.CauseBadSignature},
-		{name: "with the host", header: target("GET", "http://example.com"+listTarget), result: requestlog.CauseBadSignature},
+		{name: "with the host", header: target("GET", "http://example.com"+listTarget), result: requestlog.CauseBadSignature, hint: requestlog.HintURL},
 		{name: "an idempotency key signed", header: func(b *fixture) http.Header {
 			h := b.signedHeaders("GET", listTarget, nil)
 			h.Set("Idempotency-Key", "once")
 			h.Set("hash-signature", sign.V5(b.issued.GatewaySecret.Reveal(), "GET", listTarget, b.timestamp(0), "once",
 				nil))
 			return h
-		}, result: requestlog.CauseBadSignature},
+		}, result: requestlog.CauseBadSignature, hint: requestlog.HintIdempotencyKeySigned},
+		{name: "a third line feed at the end", header: func(b *fixture) http.Header {
+			return signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.timestamp(0), []byte("\n"))
+		}, result: requestlog.CauseBadSignature, hint: requestlog.HintLineFeeds},
 		{name: "body not signed", header: target("GET", listTarget), body: `{"project_id":"x"}`, result: requestlog.CauseBadSignature, hint: requestlog.HintBody},
 	}
 }
