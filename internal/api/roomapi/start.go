@@ -1,6 +1,7 @@
 package roomapi
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -15,8 +16,8 @@ const localMinute = "2006-01-02T15:04"
 // with Z or an offset is an absolute time; text without one is a local time in
 // zone. The result is in zone. It returns Invalid for other text.
 func ParseStart(text string, zone *time.Location) (time.Time, error) {
-	invalid := fault.Invalidf("start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not %q",
-		validate.Truncate(text, 40))
+	invalid := fault.Invalidf("start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z or "+
+		"2027-01-31T10:30:00+01:00, not %q", validate.Truncate(text, 40))
 	c := cursor{rest: text}
 	year := c.digits(4)
 	extended := c.skip("-")
@@ -36,12 +37,12 @@ func ParseStart(text string, zone *time.Location) (time.Time, error) {
 		}
 	}
 	offset, absolute := c.offset(extended)
-	if c.failed || c.rest != "" || hour > 23 || minute > 59 || second > 59 {
+	if c.failed || c.rest != "" {
 		return time.Time{}, invalid
 	}
 	local := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
-	if local.Day() != day || local.Month() != time.Month(month) {
-		return time.Time{}, invalid
+	if local.Day() != day || local.Month() != time.Month(month) || hour > 23 || minute > 59 || second > 59 {
+		return time.Time{}, noSuchTime(text)
 	}
 	// The database stores times in milliseconds.
 	fraction = fraction.Truncate(time.Millisecond)
@@ -56,11 +57,21 @@ func ParseStart(text string, zone *time.Location) (time.Time, error) {
 // a local time in zone. It returns Invalid for other text.
 func ParseLocalStart(text string, zone *time.Location) (time.Time, error) {
 	local, err := time.Parse(localMinute, text)
+	if e := (*time.ParseError)(nil); len(text) == len(localMinute) && errors.As(err, &e) &&
+		strings.HasSuffix(e.Message, "out of range") {
+		return time.Time{}, noSuchTime(text)
+	}
 	if err != nil || len(text) != len(localMinute) {
 		return time.Time{}, fault.Invalidf("start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, "+
 			"without seconds or offset, not %q", validate.Truncate(text, 40))
 	}
 	return resolveLocalTime(local, zone)
+}
+
+// noSuchTime returns the error for a text of the right form that names no day of the calendar or no time of a day.
+func noSuchTime(text string) error {
+	return fault.Invalidf("start_at must name a day of the calendar, hours from 00 to 23, and minutes and seconds from "+
+		"00 to 59, not %q", validate.Truncate(text, 40))
 }
 
 // resolveLocalTime returns the time at which clocks in zone show the date and time

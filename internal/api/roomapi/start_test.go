@@ -1,6 +1,7 @@
 package roomapi
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,9 +57,7 @@ func TestParseStart(t *testing.T) {
 	}
 	for _, text := range []string{"", "T", "2027-01-31", "2027-01-31T", "2027-01-31T09", "2027-01-31T09:3",
 		"2027-01-31T09:30:", "2027-01-31T09:30:1", "2027-01-31T09:30:15.",
-		"2027-01-31T09:30:15.Z", "2027-01-31T09:30.5Z", "2027-01-31T24:00Z", "2027-01-31T09:60Z", "2027-01-31T09:30:60Z",
-		"2027-02-29T09:30Z", "2027-00-10T09:30Z",
-		"2027-13-10T09:30Z", "2027-01-00T09:30Z", "2027-01-32T09:30Z", "2027-01-31 09:30Z", "2027-01-31t09:30Z",
+		"2027-01-31T09:30:15.Z", "2027-01-31T09:30.5Z", "2027-01-31 09:30Z", "2027-01-31t09:30Z",
 		"2027-01-31T09:30z", "2027-01-31T09:30 Z",
 		" 2027-01-31T09:30Z", "2027-01-31T09:30Z ", "2027-01-31T09:30ZZ", "2027-01-31T09:30+", "2027-01-31T09:30+1",
 		"2027-01-31T09:30+0100", "2027-01-31T09:30+01:0",
@@ -70,6 +69,30 @@ func TestParseStart(t *testing.T) {
 			!strings.HasPrefix(err.Error(), "start_at must be an ISO 8601 date and time such as") {
 			t.Errorf("%q: got %s, %v, want Invalid: start_at must be an ISO 8601 date and time", text, at, err)
 		}
+	}
+}
+
+// Text of the right form gets a sentence that does not ask for this form.
+func TestParseStart_NonexistentDayOrTime(t *testing.T) {
+	t.Parallel()
+	check := func(text string, err error) {
+		t.Helper()
+		want := "start_at must name a day of the calendar, hours from 00 to 23, and minutes and seconds from 00 to 59, not " +
+			strconv.Quote(text)
+		if !fault.Is(err, fault.Invalid) || err.Error() != want {
+			t.Errorf("%s: got %v, want Invalid: %s", text, err, want)
+		}
+	}
+	for _, text := range []string{"2027-01-31T24:00", "2027-01-31T09:60", "2027-02-29T09:30", "2027-00-10T09:30",
+		"2027-13-10T09:30", "2027-01-00T09:30", "2027-01-32T09:30"} {
+		_, err := ParseLocalStart(text, time.UTC)
+		check(text, err)
+		_, err = ParseStart(text+"Z", time.UTC)
+		check(text+"Z", err)
+	}
+	for _, text := range []string{"2027-01-31T09:30:60Z", "2027-01-31T24:00:00+01:00"} {
+		_, err := ParseStart(text, time.UTC)
+		check(text, err)
 	}
 }
 

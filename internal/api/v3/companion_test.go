@@ -18,7 +18,7 @@ func newMeetingFixture(t testing.TB, b *Fixture) *MeetingFixture {
 			return NewHandler(service, b.Keys, time.Now, Options{Options: options})
 		},
 		StartAt:             func(at time.Time) string { return at.Format(time.RFC3339) },
-		InvalidStartMessage: "start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not ",
+		InvalidStartMessage: "start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z or 2027-01-31T10:30:00+01:00, not ",
 		EndedHandler:        NewHandler(b.Rooms, b.Keys, time.Now, ended),
 	}, Description(t))
 }

@@ -63,10 +63,12 @@ func errorCases(route string) []ErrorCase {
 				"name must not contain control characters such as U+000A"),
 		)
 	}
-	const form = "start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not "
+	const form = "start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z or 2027-01-31T10:30:00+01:00, not "
 	return append(append(list, ScheduleCases()...),
 		FieldCase("start_at without a time", SetField("start_at", "2027-01-31"), form+`"2027-01-31"`),
-		FieldCase("start_at at 24:00", SetField("start_at", "2027-01-31T24:00"), form+`"2027-01-31T24:00"`),
+		FieldCase("start_at at 24:00", SetField("start_at", "2027-01-31T24:00"),
+			"start_at must name a day of the calendar, hours from 00 to 23, and minutes and seconds from 00 to 59, "+
+				`not "2027-01-31T24:00"`),
 		FieldCase("start_at in the past", SetField("start_at", "2020-01-31T09:30:00+01:00"),
 			"start_at must be in the future, and 2020-01-31T08:30:00Z is past"),
 		FieldCase("start_at too far ahead", SetField("start_at", "9999-01-31T09:30:00Z"),

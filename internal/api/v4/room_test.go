@@ -106,8 +106,12 @@ func startAtCases() []ErrorCase {
 	var list []ErrorCase
 	for _, v := range []string{"", "2027-01-31", "2027-01-31T09:30Z", "2027-01-31T09:30:00", "2027-01-31T09:30+01:00",
 		"2027-01-31 09:30", "2027-1-31T09:30",
-		"2027-02-30T09:30", "2027-01-31T24:00", "2027-01-31T9:30", "2027-01-31T09:60", " 2027-01-31T09:30", "２027-01-31T09:30"} {
+		"2027-02-30T09:30:00", "2027-01-31T9:30", " 2027-01-31T09:30", "２027-01-31T09:30"} {
 		list = append(list, FieldCase("start_at "+v, SetField("start_at", v), form+fmt.Sprintf("%q", v)))
+	}
+	const exists = "start_at must name a day of the calendar, hours from 00 to 23, and minutes and seconds from 00 to 59, not "
+	for _, v := range []string{"2027-02-30T09:30", "2027-01-31T24:00", "2027-01-31T09:60"} {
+		list = append(list, FieldCase("start_at "+v, SetField("start_at", v), exists+fmt.Sprintf("%q", v)))
 	}
 	return append(append(list, ScheduleCases()...),
 		FieldCase("start_at in the past", SetField("start_at", "2020-01-31T09:30"),
