@@ -5,7 +5,6 @@ package roomapi
 
 import (
 	"encoding/json"
-	"time"
 
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
@@ -60,8 +59,8 @@ type ActiveRoomsResponse struct {
 // AnalyticsResponse The attendance of a room. Extension.
 type AnalyticsResponse struct {
 	// AsOf The time until which people who are still present are counted.
-	AsOf time.Time `json:"as_of"`
-	Msg  string    `json:"msg"`
+	AsOf Time   `json:"as_of"`
+	Msg  string `json:"msg"`
 
 	// ParticipantDurations Seconds for each identity, with millisecond precision.
 	ParticipantDurations map[string]float64 `json:"participant_durations"`
@@ -91,10 +90,10 @@ type AttendeeInfo struct {
 	Identity string `json:"identity"`
 
 	// JoinedAt The time of the first join.
-	JoinedAt time.Time `json:"joined_at"`
+	JoinedAt Time `json:"joined_at"`
 
 	// LeftAt The time of the last leave. Absent while the person is present.
-	LeftAt *time.Time      `json:"left_at,omitempty"`
+	LeftAt *Time           `json:"left_at,omitempty"`
 	Name   string          `json:"name"`
 	Role   ParticipantRole `json:"role"`
 }
@@ -129,24 +128,24 @@ type InvitationLinkRequestRole string
 // ListedRoom A room in the list of rooms. Extension.
 type ListedRoom struct {
 	ClientRoomId *string              `json:"client_room_id,omitempty"`
-	CreatedAt    time.Time            `json:"created_at"`
+	CreatedAt    Time                 `json:"created_at"`
 	EndReason    *ListedRoomEndReason `json:"end_reason,omitempty"`
-	EndedAt      *time.Time           `json:"ended_at,omitempty"`
+	EndedAt      *Time                `json:"ended_at,omitempty"`
 
 	// JoinedParticipants The number of participants in the room now.
 	JoinedParticipants int                `json:"joined_participants"`
 	MaxParticipants    int                `json:"max_participants"`
-	OpenedAt           *time.Time         `json:"opened_at,omitempty"`
+	OpenedAt           *Time              `json:"opened_at,omitempty"`
 	RoomId             openapi_types.UUID `json:"room_id"`
 	RoomTitle          string             `json:"room_title"`
 	RoomType           ListedRoomRoomType `json:"room_type"`
 
 	// StartAt The start time of a scheduled room.
-	StartAt *time.Time `json:"start_at,omitempty"`
+	StartAt *Time `json:"start_at,omitempty"`
 
 	// StartedAt The time of the first join.
-	StartedAt *time.Time `json:"started_at,omitempty"`
-	State     RoomState  `json:"state"`
+	StartedAt *Time     `json:"started_at,omitempty"`
+	State     RoomState `json:"state"`
 }
 
 // ListedRoomEndReason defines model for ListedRoom.EndReason.
@@ -209,8 +208,8 @@ type ParticipantRole string
 type PastRoom struct {
 	// AnalyticsFileId Always empty, because there are no files. See get_analytics.
 	AnalyticsFileId PastRoomAnalyticsFileId `json:"analytics_file_id"`
-	Created         time.Time               `json:"created"`
-	Ended           time.Time               `json:"ended"`
+	Created         Time                    `json:"created"`
+	Ended           Time                    `json:"ended"`
 
 	// JoinedParticipants The number of people who joined.
 	JoinedParticipants string             `json:"joined_participants"`
@@ -255,7 +254,7 @@ type PersonalLink struct {
 // ReportedAttendee A person whom a join event reported. Extension.
 type ReportedAttendee struct {
 	// At The time of the join event.
-	At     time.Time              `json:"at"`
+	At     Time                   `json:"at"`
 	Name   string                 `json:"name"`
 	Source ReportedAttendeeSource `json:"source"`
 }

@@ -3,7 +3,6 @@ package roomapi
 import (
 	"encoding/csv"
 	"strconv"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -33,11 +32,11 @@ func (a *API) listRooms(c *Call) error {
 			RoomTitle:          l.Title,
 			JoinedParticipants: l.Participants,
 			MaxParticipants:    l.MaxParticipants,
-			CreatedAt:          l.CreatedAt,
-			StartAt:            httpx.TimeOrNil(l.StartAt),
-			OpenedAt:           httpx.TimeOrNil(l.OpenedAt),
-			StartedAt:          httpx.TimeOrNil(l.StartedAt),
-			EndedAt:            httpx.TimeOrNil(l.EndedAt),
+			CreatedAt:          Time{l.CreatedAt},
+			StartAt:            timeOrNil(l.StartAt),
+			OpenedAt:           timeOrNil(l.OpenedAt),
+			StartedAt:          timeOrNil(l.StartedAt),
+			EndedAt:            timeOrNil(l.EndedAt),
 		})
 	}
 	if more {
@@ -101,8 +100,8 @@ func (a *API) fetchPastRooms(c *Call) error {
 			RoomId:             uuid.MustParse(p.ID),
 			RoomSid:            sessionID(p.ID, p.Session),
 			RoomTitle:          p.Title,
-			Created:            p.CreatedAt,
-			Ended:              p.EndedAt,
+			Created:            Time{p.CreatedAt},
+			Ended:              Time{p.EndedAt},
 			JoinedParticipants: strconv.Itoa(p.ParticipantCount),
 			WebhookUrl:         p.WebhookURL,
 		})
@@ -120,7 +119,7 @@ func (a *API) analytics(c *Call) error {
 		Status:               true,
 		Msg:                  successMessage,
 		RoomId:               uuid.MustParse(found.Room.ID),
-		AsOf:                 found.AsOf.UTC().Truncate(time.Millisecond),
+		AsOf:                 Time{found.AsOf},
 		ParticipantDurations: map[string]float64{},
 		TotalDuration:        found.Total.Seconds(),
 		Participants:         make([]AttendeeInfo, 0, len(found.People)),
@@ -133,15 +132,15 @@ func (a *API) analytics(c *Call) error {
 				Identity:    person.Identity,
 				Name:        person.Name,
 				Role:        ParticipantRole(person.Role),
-				JoinedAt:    person.JoinedAt,
-				LeftAt:      httpx.TimeOrNil(person.LeftAt),
+				JoinedAt:    Time{person.JoinedAt},
+				LeftAt:      timeOrNil(person.LeftAt),
 				Duration:    person.Duration.Seconds(),
 				Connections: person.Connections,
 			})
 	}
 	for _, r := range found.Reported {
 		out.Reported = append(out.Reported,
-			ReportedAttendee{Name: r.Name, At: r.At.UTC(), Source: ReportedAttendeeSource(r.Source)})
+			ReportedAttendee{Name: r.Name, At: Time{r.At}, Source: ReportedAttendeeSource(r.Source)})
 	}
 	c.writeJSON(out)
 	return nil
@@ -182,8 +181,6 @@ func (a *API) exportAttendance(c *Call) error {
 	out.Flush() // an error means that the client has gone
 	return nil
 }
-
-func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
 func setIfPresent(to *int, given *int) {
 	if given != nil {

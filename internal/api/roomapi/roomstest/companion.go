@@ -238,7 +238,7 @@ func (f *MeetingFixture) checkPastRooms(t *testing.T, id string) {
 		t.Errorf("first past room: got %v, want %s, which ended last, without a session", first, cancelled)
 	}
 	want := map[string]any{"room_id": id, "room_sid": id + ".1", "room_title": "Standup",
-		"created": "2026-06-15T12:00:00Z", "ended": "2026-06-15T12:03:05.007Z",
+		"created": "2026-06-15T12:00:00.000Z", "ended": "2026-06-15T12:03:05.007Z",
 		"joined_participants": "7", "analytics_file_id": "", "webhook_url": "https://example.org/hook"}
 	if got := rooms[1].(map[string]any); !maps.Equal(got, want) {
 		t.Errorf("second past room: got %v\nwant %v", got, want)
