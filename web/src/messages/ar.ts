@@ -478,7 +478,7 @@ export const ar: Messages = {
   'control.unmute': 'إلغاء الكتم',
   'control.cameraOn': 'تشغيل الكاميرا',
   'control.cameraOff': 'إيقاف الكاميرا',
-  'control.share': 'مشاركة',
+  'control.share': 'مشاركة الشاشة',
   'control.unshare': 'إيقاف المشاركة',
   'control.audio': 'إعدادات الصوت',
   'control.video': 'إعدادات الفيديو',

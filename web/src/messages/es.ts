@@ -400,7 +400,7 @@ export const es: Messages = {
   'control.unmute': 'Activar micro',
   'control.cameraOn': 'Encender cámara',
   'control.cameraOff': 'Apagar cámara',
-  'control.share': 'Compartir',
+  'control.share': 'Compartir pantalla',
   'control.unshare': 'Dejar de compartir',
   'control.audio': 'Configuración de audio',
   'control.video': 'Configuración de vídeo',

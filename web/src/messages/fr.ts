@@ -409,7 +409,7 @@ export const fr: Messages = {
   'control.unmute': 'Activer micro',
   'control.cameraOn': 'Activer caméra',
   'control.cameraOff': 'Couper caméra',
-  'control.share': 'Partager',
+  'control.share': 'Partager l’écran',
   'control.unshare': 'Ne plus partager',
   'control.audio': 'Paramètres audio',
   'control.video': 'Paramètres vidéo',

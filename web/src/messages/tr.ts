@@ -403,7 +403,7 @@ export const tr: Messages = {
   'control.unmute': 'Sesi aç',
   'control.cameraOn': 'Kamerayı aç',
   'control.cameraOff': 'Kamerayı kapat',
-  'control.share': 'Paylaş',
+  'control.share': 'Ekranı paylaş',
   'control.unshare': 'Paylaşmayı durdur',
   'control.audio': 'Ses ayarları',
   'control.video': 'Video ayarları',
