@@ -38,7 +38,7 @@ export const de: Messages = {
     'Dieser Link wurde schon in einem anderen Browser verwendet. Um als Gast beizutreten, geben Sie Ihren Namen ein. Gehört der Link Ihnen, öffnen Sie ihn in dem Browser, den Sie zuerst verwendet haben.',
   'lobby.free': 'Jetzt ist ein Platz frei. Drücken Sie „Beitreten“.',
   'lobby.full': 'Jemand anderes hat den Platz genommen. Lassen Sie diese Seite offen. Wir sagen Ihnen, wenn einer frei ist.',
-  'lobby.open': 'Der Raum ist jetzt offen. Drücken Sie „Beitreten“.',
+  'lobby.open': 'Der Raum ist jetzt offen.',
   'lobby.rejoin': 'Sie waren in diesem Raum. Drücken Sie „Erneut beitreten“, um zurückzukehren.',
   'lobby.wait': 'Beitreten, sobald er öffnet',
   'lobby.waits': 'Der Raum öffnet zum Beginn. Lassen Sie diese Seite offen.',
@@ -60,9 +60,9 @@ export const de: Messages = {
   'lobby.unreachable': 'Der Server antwortet nicht. Neuer Versuch …',
   'lobby.busyNetwork': 'Gerade treten viele aus Ihrem Netzwerk bei. Sie treten gleich automatisch bei.',
   'lobby.gaveUp':
-    'Der Server hat nicht geantwortet. Prüfen Sie Ihre Internetverbindung und drücken Sie dann noch einmal „Beitreten“.',
+    'Der Server hat nicht geantwortet. Prüfen Sie Ihre Internetverbindung und versuchen Sie es noch einmal.',
   'lobby.noMedia':
-    'Ton und Video kommen nicht bis zu diesem Dienst durch. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons, und drücken Sie noch einmal „Beitreten“. Klappt auch das nicht, sagen Sie der Person, die Sie eingeladen hat, dass der Dienst vielleicht nicht erreichbar ist.',
+    'Ton und Video kommen nicht bis zu diesem Dienst durch. Wechseln Sie in ein anderes Netzwerk, etwa den Hotspot eines Telefons, und versuchen Sie es noch einmal. Klappt auch das nicht, sagen Sie der Person, die Sie eingeladen hat, dass der Dienst vielleicht nicht erreichbar ist.',
   'lobby.stale': 'Ein Teil dieser Seite konnte nicht geladen werden. Laden Sie die Seite neu und treten Sie dann noch einmal bei.',
 
   'schedule.in': 'Öffnet in: {time}',

@@ -41,7 +41,7 @@ export const en = {
     'This link was already used in another browser. To join as a guest, enter your name. If the link is yours, open it in the browser that you used first.',
   'lobby.free': 'A seat is free now. Press Join.',
   'lobby.full': 'Somebody else took the seat. Keep this page open, and we’ll tell you when one is free.',
-  'lobby.open': 'The room is open now. Press Join.',
+  'lobby.open': 'The room is open now.',
   'lobby.rejoin': 'You were in this room. Press Rejoin to go back.',
   'lobby.wait': 'Join when it opens',
   'lobby.waits': 'The room opens at the start. Keep this page open.',
@@ -60,9 +60,9 @@ export const en = {
   'waiting.stop': 'Stop waiting',
   'lobby.unreachable': 'The server isn’t responding. Trying again…',
   'lobby.busyNetwork': 'Many people are joining from your network. You’ll join automatically in a moment.',
-  'lobby.gaveUp': 'The server didn’t respond. Check your internet connection, then press Join again.',
+  'lobby.gaveUp': 'The server didn’t respond. Check your internet connection, then try again.',
   'lobby.noMedia':
-    'Sound and video can’t get through to this service. Try another network, such as a phone hotspot, then press Join again. If that fails too, tell the person who invited you that the service may be unreachable.',
+    'Sound and video can’t get through to this service. Switch to another network, such as a phone hotspot, then try again. If that fails too, tell the person who invited you that the service may be unreachable.',
   'lobby.stale': 'Part of this page couldn’t be loaded. Reload the page, then join again.',
 
   'schedule.in': 'Opens in {time}',

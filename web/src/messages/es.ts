@@ -38,7 +38,7 @@ export const es: Messages = {
     'Este enlace ya se usó en otro navegador. Para unirte como invitado, escribe tu nombre. Si el enlace es tuyo, ábrelo en el navegador que usaste primero.',
   'lobby.free': 'Ya hay un sitio libre. Pulsa Unirse.',
   'lobby.full': 'Otra persona ha ocupado el sitio. Deja esta página abierta y te avisaremos cuando haya uno libre.',
-  'lobby.open': 'La sala ya está abierta. Pulsa Unirse.',
+  'lobby.open': 'La sala ya está abierta.',
   'lobby.rejoin': 'Estabas en esta sala. Pulsa Volver a unirse para regresar.',
   'lobby.wait': 'Unirse cuando se abra',
   'lobby.waits': 'La sala se abre a la hora de inicio. Deja esta página abierta.',
@@ -57,9 +57,9 @@ export const es: Messages = {
   'waiting.stop': 'Dejar de esperar',
   'lobby.unreachable': 'El servidor no responde. Intentándolo de nuevo…',
   'lobby.busyNetwork': 'Muchas personas se están uniendo desde tu red. Te unirás automáticamente en un momento.',
-  'lobby.gaveUp': 'El servidor no respondió. Comprueba tu conexión a internet y vuelve a pulsar Unirse.',
+  'lobby.gaveUp': 'El servidor no respondió. Comprueba tu conexión a internet y vuelve a intentarlo.',
   'lobby.noMedia':
-    'El sonido y el vídeo no llegan a este servicio. Prueba con otra red, como el punto de acceso de un teléfono, y vuelve a pulsar Unirse. Si tampoco funciona, avisa a la persona que te invitó de que quizá no se pueda acceder al servicio.',
+    'El sonido y el vídeo no llegan a este servicio. Cambia a otra red, como el punto de acceso de un teléfono, y vuelve a intentarlo. Si tampoco funciona, avisa a la persona que te invitó de que quizá no se pueda acceder al servicio.',
   'lobby.stale': 'No se pudo cargar una parte de esta página. Recárgala y vuelve a unirte.',
 
   'schedule.in': 'Se abre en {time}',

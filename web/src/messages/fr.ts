@@ -37,7 +37,7 @@ export const fr: Messages = {
     'Ce lien a déjà été utilisé dans un autre navigateur. Pour participer en tant qu’invité, saisissez votre nom. Si le lien est le vôtre, ouvrez-le dans le navigateur que vous avez utilisé en premier.',
   'lobby.free': 'Une place s’est libérée. Appuyez sur « Participer ».',
   'lobby.full': 'Quelqu’un d’autre a pris la place. Gardez cette page ouverte : nous vous dirons quand une place se libère.',
-  'lobby.open': 'La salle est ouverte. Appuyez sur « Participer ».',
+  'lobby.open': 'La salle est ouverte.',
   'lobby.rejoin': 'Vous étiez dans cette salle. Appuyez sur « Rejoindre à nouveau » pour y retourner.',
   'lobby.wait': 'Participer dès l’ouverture',
   'lobby.waits': 'La salle ouvre à l’heure du début. Gardez cette page ouverte.',
@@ -59,9 +59,9 @@ export const fr: Messages = {
   'lobby.busyNetwork':
     'Beaucoup de personnes participent depuis votre réseau. Vous rejoindrez la salle automatiquement dans un instant.',
   'lobby.gaveUp':
-    'Le serveur n’a pas répondu. Vérifiez votre connexion Internet, puis appuyez de nouveau sur « Participer ».',
+    'Le serveur n’a pas répondu. Vérifiez votre connexion Internet, puis réessayez.',
   'lobby.noMedia':
-    'Le son et la vidéo n’arrivent pas jusqu’à ce service. Essayez un autre réseau, comme le partage de connexion d’un téléphone, puis appuyez de nouveau sur « Participer ». Si cela échoue aussi, dites à la personne qui vous a invité que le service n’est peut-être pas joignable.',
+    'Le son et la vidéo n’arrivent pas jusqu’à ce service. Passez à un autre réseau, comme le partage de connexion d’un téléphone, puis réessayez. Si cela échoue aussi, dites à la personne qui vous a invité que le service n’est peut-être pas joignable.',
   'lobby.stale':
     'Une partie de cette page n’a pas pu être chargée. Rechargez la page, puis rejoignez de nouveau la salle.',
 

@@ -38,7 +38,7 @@ export const tr: Messages = {
     'Bu bağlantı başka bir tarayıcıda zaten kullanıldı. Konuk olarak katılmak için adınızı girin. Bağlantı sizinse ilk kullandığınız tarayıcıda açın.',
   'lobby.free': 'Bir yer boşaldı. Katıl’a basın.',
   'lobby.full': 'Yeri başka biri aldı. Bu sayfayı açık tutun; bir yer boşalınca size haber vereceğiz.',
-  'lobby.open': 'Oda şimdi açık. Katıl’a basın.',
+  'lobby.open': 'Oda şimdi açık.',
   'lobby.rejoin': 'Bu odadaydınız. Geri dönmek için Yeniden katıl’a basın.',
   'lobby.wait': 'Açılınca katıl',
   'lobby.waits': 'Oda başlangıç saatinde açılır. Bu sayfayı açık tutun.',
@@ -58,9 +58,9 @@ export const tr: Messages = {
   'waiting.stop': 'Beklemeyi bırak',
   'lobby.unreachable': 'Sunucu yanıt vermiyor. Yeniden deneniyor…',
   'lobby.busyNetwork': 'Ağınızdan şu anda çok sayıda kişi katılıyor. Birazdan otomatik olarak katılacaksınız.',
-  'lobby.gaveUp': 'Sunucu yanıt vermedi. İnternet bağlantınızı kontrol edin, sonra yeniden Katıl’a basın.',
+  'lobby.gaveUp': 'Sunucu yanıt vermedi. İnternet bağlantınızı kontrol edin, sonra yeniden deneyin.',
   'lobby.noMedia':
-    'Ses ve video bu hizmete ulaşamıyor. Başka bir ağ, örneğin bir telefonun kişisel erişim noktasını deneyin, sonra yeniden Katıl’a basın. Bu da olmazsa sizi davet eden kişiye hizmete ulaşılamayabileceğini bildirin.',
+    'Ses ve video bu hizmete ulaşamıyor. Başka bir ağa, örneğin bir telefonun kişisel erişim noktasına geçin, sonra yeniden deneyin. Bu da olmazsa sizi davet eden kişiye hizmete ulaşılamayabileceğini bildirin.',
   'lobby.stale': 'Bu sayfanın bir bölümü yüklenemedi. Sayfayı yenileyin, sonra yeniden katılın.',
 
   'schedule.in': 'Açılmasına kalan: {time}',

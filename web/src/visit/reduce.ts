@@ -84,7 +84,9 @@ function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joined
     const other = duplicateTab ? 'tab' : preview.you.elsewhere ? 'device' : null;
     if (other) return { at: 'alreadyJoined', preview, other, staying: false, joinedAt };
     const first = lobbyOrWrongLink(preview, null, null);
-    return first.at === 'lobby' && joinedAt !== null && preview.you.returning ? { ...first, notice: 'rejoin', joinedAt } : first;
+    if (first.at !== 'lobby' || joinedAt === null || !preview.you.returning) return first;
+    // A visitor whom a host has to admit again reads that they can ask to join.
+    return { ...first, notice: preview.you.waits ? null : 'rejoin', joinedAt };
   }
   if (visit.at === 'lobby') return lobbyPolled(visit, preview);
   if (visit.at === 'refused') {

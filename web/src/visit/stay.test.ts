@@ -42,6 +42,12 @@ test('a reloaded page offers to rejoin, and the time counts from the first entry
   expect(reduce(back, { type: 'leave' }, 21 * minute)).toMatchObject({ durationMs: 20 * minute });
 });
 
+test('a reloaded page of a visitor who has to be admitted again does not offer to rejoin', () => {
+  const waits = preview({ you: { role: 'guest', name: 'Ben', returning: true, waits: true } });
+  const visit = reduce(opening, { type: 'previewed', preview: waits, joinedAt: minute }, 10 * minute);
+  expect(visit).toMatchObject({ at: 'lobby', notice: null, joinedAt: minute });
+});
+
 test('a visitor whose seat is gone joins anew', () => {
   expect(reduce(opening, { type: 'previewed', preview: preview(), joinedAt: minute }, 10 * minute)).toMatchObject({
     at: 'lobby',
