@@ -39,3 +39,13 @@ test('a connection without duration has a place', () => {
   const { people } = attendanceOf([connection('Amina', 0, 0)], Date.parse(at(5)));
   expect(people[0]?.bars.map(({ from, to }) => [from, to])).toEqual([[0, 0]]);
 });
+
+test('a person who is here is shown until the latest time that is known', () => {
+  // The time of the page is behind: Amina has joined and Ben has left after it.
+  const { toMs, people } = attendanceOf([connection('Amina', 10, null), connection('Ben', 5, 15)], Date.parse(at(9)));
+  expect(toMs).toBe(Date.parse(at(15)));
+  expect(people.map(({ identity, bars, totalMs }) => [identity, bars[0]?.to, totalMs / 60_000])).toEqual([
+    ['Ben', 1, 10],
+    ['Amina', 1, 5],
+  ]);
+});

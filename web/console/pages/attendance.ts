@@ -35,7 +35,10 @@ export interface Attendance {
 /** Groups the connections of a room by person, in the order in which they first joined. */
 export function attendanceOf(connections: RoomPerson[], now: number): Attendance {
   const starts = connections.map(({ joined_at }) => Date.parse(joined_at));
-  const ends = connections.map(({ left_at }) => (left_at ? Date.parse(left_at) : now));
+  const leaves = connections.flatMap(({ left_at }) => (left_at ? [Date.parse(left_at)] : []));
+  // The page learns of what happens before its own time moves on, and its clock may be behind that of the server.
+  const latest = Math.max(now, ...starts, ...leaves);
+  const ends = connections.map(({ left_at }) => (left_at ? Date.parse(left_at) : latest));
   const fromMs = Math.min(...starts);
   const toMs = Math.max(...ends, fromMs + 1);
   const fractionOf = (ms: number): number => (ms - fromMs) / (toMs - fromMs);
