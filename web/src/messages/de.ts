@@ -158,6 +158,7 @@ export const de: Messages = {
     'Kameras funktionieren nur auf sicheren Seiten. Bitten Sie um einen Link, der mit https beginnt, und öffnen Sie diesen.',
   'fault.camera.unknown':
     'Die Kamera ist nicht gestartet. Ziehen Sie sie ab, schließen Sie sie wieder an und drücken Sie dann „Noch einmal versuchen“.',
+  'fault.both.blocked': 'Ihr Browser blockiert das Mikrofon und die Kamera.',
   'fault.both.insecure':
     'Mikrofone und Kameras funktionieren nur auf sicheren Seiten. Bitten Sie um einen Link, der mit https beginnt, und öffnen Sie diesen.',
   'fault.help.chrome':

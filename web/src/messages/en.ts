@@ -148,6 +148,7 @@ export const en = {
   'fault.camera.busy': 'Another app is using the camera. Close that app, then press Try again.',
   'fault.camera.insecure': 'Cameras only work on secure pages. Ask for a link that starts with https, then open it.',
   'fault.camera.unknown': 'The camera didn’t start. Unplug it, plug it in again, then press Try again.',
+  'fault.both.blocked': 'Your browser blocks the microphone and the camera.',
   'fault.both.insecure':
     'Microphones and cameras only work on secure pages. Ask for a link that starts with https, then open it.',
   'fault.help.chrome': 'Click the icon next to the address, allow access, then press Try again.',

@@ -148,6 +148,7 @@ export const es: Messages = {
   'fault.camera.busy': 'Otra aplicación está usando la cámara. Ciérrala y pulsa Intentar de nuevo.',
   'fault.camera.insecure': 'La cámara solo funciona en páginas seguras. Pide un enlace que empiece por https y ábrelo.',
   'fault.camera.unknown': 'La cámara no se inició. Desconéctala, vuelve a conectarla y pulsa Intentar de nuevo.',
+  'fault.both.blocked': 'Tu navegador bloquea el micrófono y la cámara.',
   'fault.both.insecure':
     'El micrófono y la cámara solo funcionan en páginas seguras. Pide un enlace que empiece por https y ábrelo.',
   'fault.help.chrome': 'Haz clic en el icono junto a la dirección, permite el acceso y pulsa Intentar de nuevo.',

@@ -154,6 +154,7 @@ export const fr: Messages = {
   'fault.camera.insecure':
     'La caméra ne fonctionne que sur les pages sécurisées. Demandez un lien qui commence par https et ouvrez-le.',
   'fault.camera.unknown': 'La caméra n’a pas démarré. Débranchez-la, rebranchez-la, puis appuyez sur « Réessayer ».',
+  'fault.both.blocked': 'Votre navigateur bloque le micro et la caméra.',
   'fault.both.insecure':
     'Le micro et la caméra ne fonctionnent que sur les pages sécurisées. Demandez un lien qui commence par https et ouvrez-le.',
   'fault.help.chrome': 'Cliquez sur l’icône à côté de l’adresse, autorisez l’accès, puis appuyez sur « Réessayer ».',

@@ -151,6 +151,7 @@ export const tr: Messages = {
   'fault.camera.insecure':
     'Kameralar yalnızca güvenli sayfalarda çalışır. https ile başlayan bir bağlantı isteyin ve onu açın.',
   'fault.camera.unknown': 'Kamera çalışmaya başlamadı. Çıkarıp yeniden takın, sonra Yeniden dene’ye basın.',
+  'fault.both.blocked': 'Tarayıcınız mikrofonu ve kamerayı engelliyor.',
   'fault.both.insecure':
     'Mikrofonlar ve kameralar yalnızca güvenli sayfalarda çalışır. https ile başlayan bir bağlantı isteyin ve onu açın.',
   'fault.help.chrome': 'Adresin yanındaki simgeye tıklayın, erişime izin verin, sonra Yeniden dene’ye basın.',

@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
 import type { LocalMedia } from '../media/localMedia';
-import { type Capture, canSelectDevice, isMicActive, type MediaState } from '../media/mediaState';
+import { canSelectDevice, isMicActive, type MediaState } from '../media/mediaState';
 import { t } from '../messages';
-import { DeviceFault } from '../ui/DeviceFault';
+import { DeviceFault, type FaultOfBoth, isFaultOfBoth } from '../ui/DeviceFault';
 import { DeviceInterrupted } from '../ui/DeviceInterrupted';
 import { DeviceSelect } from '../ui/DeviceSelect';
 import { Meter } from './Meter';
@@ -22,10 +22,11 @@ export function LobbyDevices(props: Props): ReactElement {
   if (later && mediaState.mic.is === 'off' && mediaState.camera.is === 'off') {
     return <p className="small quiet">{t(showCamera ? 'lobby.devicesLater' : 'lobby.micLater')}</p>;
   }
-  if (showMic && showCamera && isInsecure(mediaState.mic) && isInsecure(mediaState.camera)) {
+  const fault = showMic && showCamera ? faultOfBoth(mediaState) : null;
+  if (fault) {
     return (
       <div className="device-fault" role="status">
-        <p>{t('fault.both.insecure')}</p>
+        <DeviceFault kind="both" fault={fault} onRetry={() => void props.localMedia.requestDevices()} />
         <p className="small quiet">{t('mic.without')}</p>
       </div>
     );
@@ -38,8 +39,11 @@ export function LobbyDevices(props: Props): ReactElement {
   );
 }
 
-/** Whether the device is missing because the page has no TLS. */
-const isInsecure = (capture: Capture): boolean => capture.is === 'failed' && capture.fault === 'insecure';
+/** Returns the fault that both devices have, if one text explains it. */
+function faultOfBoth({ mic, camera, cameraOn }: MediaState): FaultOfBoth | null {
+  if (mic.is !== 'failed' || camera.is !== 'failed' || !cameraOn || mic.fault !== camera.fault) return null;
+  return isFaultOfBoth(mic.fault) ? mic.fault : null;
+}
 
 function MicDevice({ mediaState, localMedia, later, paused }: Props): ReactElement {
   const { mic, camera } = mediaState;

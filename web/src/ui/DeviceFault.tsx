@@ -27,21 +27,32 @@ const faultKeys = {
   },
 } as const satisfies Record<CaptureKind, Record<Fault, PlainKey>>;
 
-interface Props {
-  kind: CaptureKind;
-  fault: Fault;
+/** What a page withholds of both devices for one reason, so that one text and one button are enough. */
+const faultOfBothKeys = {
+  blocked: 'fault.both.blocked',
+  insecure: 'fault.both.insecure',
+  app: 'fault.both.blocked',
+} as const satisfies Partial<Record<Fault, PlainKey>>;
+
+export type FaultOfBoth = keyof typeof faultOfBothKeys;
+
+/** Whether a fault is explained once if both devices have it. */
+export const isFaultOfBoth = (fault: Fault): fault is FaultOfBoth => fault in faultOfBothKeys;
+
+type Props = ({ kind: CaptureKind; fault: Fault } | { kind: 'both'; fault: FaultOfBoth }) & {
   onRetry: () => void;
   /** Continues without the device, where that is a choice. */
   onContinueWithout?: () => void;
-}
+};
 
-/** Explains why a device is not available, and what to do. */
-export function DeviceFault({ kind, fault, onRetry, onContinueWithout }: Props): ReactElement {
+/** Explains why a device, or both, is not available, and what to do. */
+export function DeviceFault({ onRetry, onContinueWithout, ...failed }: Props): ReactElement {
+  const { kind, fault } = failed;
   const PermissionHelp = useStore(permissionHelp);
   return (
     <>
-      <p>{t(faultKeys[kind][fault])}</p>
-      {PermissionHelp && <PermissionHelp kind={kind} fault={fault} />}
+      <p>{t(failed.kind === 'both' ? faultOfBothKeys[failed.fault] : faultKeys[failed.kind][failed.fault])}</p>
+      {PermissionHelp && <PermissionHelp kind={kind === 'camera' ? 'camera' : 'mic'} fault={fault} />}
       {fault !== 'insecure' && fault !== 'app' && (
         <button type="button" className="secondary" onClick={onRetry}>
           {t('device.again')}
@@ -49,7 +60,7 @@ export function DeviceFault({ kind, fault, onRetry, onContinueWithout }: Props):
       )}
       {onContinueWithout && (
         <button type="button" className="secondary" onClick={onContinueWithout}>
-          {t(kind === 'mic' ? 'device.mic.without' : 'device.camera.without')}
+          {t(kind === 'camera' ? 'device.camera.without' : 'device.mic.without')}
         </button>
       )}
     </>
