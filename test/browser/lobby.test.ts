@@ -119,6 +119,19 @@ test('blocked devices push neither the name field nor the button to join down, a
   await asking.close();
 });
 
+test('a missing name is said, and its field gets the focus and a thick border', async () => {
+  const person = await Person.arrive(browser);
+  await person.open((await create()).guest_link);
+  const field = person.page.getByLabel('Your name');
+  await person.button('Join').click();
+  await person.page.getByText('Enter your name first.').waitFor();
+  expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
+  expect(await field.evaluate((input) => getComputedStyle(input).borderTopWidth)).toBe('2px');
+  await field.fill('Ben');
+  expect(await field.evaluate((input) => getComputedStyle(input).borderTopWidth)).toBe('1px');
+  await closeAll([person]);
+});
+
 test('the lobby names the participants, and a message has links', async () => {
   const room = await create();
   const host = await Person.arrive(browser);
