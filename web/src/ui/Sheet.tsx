@@ -14,6 +14,7 @@ interface Props {
 /** A modal dialog over the page. The browser keeps the focus inside and restores it. */
 export function Sheet({ title, head, className = 'sheet', onClose, children }: Props): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
+  const focused = useRef<Element | null>(null);
   const id = useId();
   // In a layout effect, so that the dialog is closed before it is removed: only then does
   // the browser restore the focus, also when one sheet replaces another.
@@ -26,6 +27,12 @@ export function Sheet({ title, head, className = 'sheet', onClose, children }: P
   useLayoutEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, [title]);
+  // The button that was pressed is gone, as when breakout rooms are opened. Without the focus in the dialog, the keyboard and
+  // screen readers begin outside of it.
+  useLayoutEffect(() => {
+    if (focused.current?.isConnected !== false || document.activeElement !== document.body) return;
+    dialog.current?.querySelector<HTMLElement>('.sheet-head > button')?.focus();
+  });
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes a dialog with Escape
     <dialog
@@ -33,6 +40,9 @@ export function Sheet({ title, head, className = 'sheet', onClose, children }: P
       className={className}
       aria-labelledby={head ? undefined : id}
       aria-label={head ? title : undefined}
+      onFocusCapture={({ target }) => {
+        focused.current = target;
+      }}
       // The close event that removal causes arrives after the removal and is ignored, and so is that of
       // a dialog that was opened again.
       onClose={() => dialog.current?.open === false && onClose()}
