@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ar } from '../../web/src/messages/ar';
+import { de } from '../../web/src/messages/de';
 import { en } from '../../web/src/messages/en';
 import { desktop, type Look, Person, phone } from './browser';
 import { browser, closeAll, server, setUp } from './fixture';
@@ -247,4 +248,54 @@ test('a blocked sound is announced, and the button turns it on', async () => {
   await regions.getByText(en['room.soundOff']).waitFor({ state: 'detached' });
   await ben.untilHeard();
   await closeAll([host, ben]);
+});
+
+test('the keyboard stops at no empty element, and stays in a dialog whose button is gone', async () => {
+  const room = await server.createMeeting({ breakouts: 2 });
+  const host = await Person.arrive(browser, { smallCamera: true });
+  const { page } = host;
+  await host.join(room.final_link);
+  await host.button('Copy guest link').focus();
+  await page.keyboard.press('Tab');
+  // The notices come after it. Without one, nothing is left, and the page begins again.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toBe('');
+
+  await host.openRoomTab();
+  await host.button('Breakout rooms').click();
+  await host.button('Open 2 rooms').focus();
+  await page.keyboard.press('Enter');
+  await host.button('Close all breakout rooms').waitFor();
+  await expect.poll(() => page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).evaluate(isFocused)).toBe(true);
+  await host.button('Close all breakout rooms').focus();
+  await page.keyboard.press('Enter');
+  await host.button('Open 2 rooms').waitFor();
+  await expect.poll(() => page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).evaluate(isFocused)).toBe(true);
+  await closeAll([host]);
+});
+
+const isFocused = (element: Element): boolean => element === document.activeElement;
+
+test('names of tabs are whole in German and with large text, and the controls stay beside the panel', async () => {
+  const room = await server.createMeeting({});
+  const host = await Person.arrive(browser, { smallCamera: true, locale: 'de' });
+  const { page } = host;
+  await host.open(room.final_link);
+  await host.button(de['lobby.join']).click();
+  await host.button(new RegExp(`^${de['control.people']}`)).click();
+  const panel = page.locator('.panel');
+  for (const size of ['100%', '200%']) {
+    await page.evaluate((size) => {
+      document.documentElement.style.fontSize = size;
+    }, size);
+    for (const tab of await page.getByRole('tab').all()) {
+      expect(await tab.evaluate((it) => it.scrollWidth - it.clientWidth), `${size}: ${await tab.innerText()}`).toBeLessThanOrEqual(0);
+    }
+    const end = (await panel.boundingBox())?.x ?? 0;
+    for (const control of await page.locator('.controls > :is(.control, .control-group)').all()) {
+      const box = await control.boundingBox();
+      expect(box && box.x >= 0 && box.x + box.width <= end, `${size}: ${await control.innerText()}`).toBe(true);
+    }
+  }
+  await host.seen('panel-large-text');
+  await closeAll([host]);
 });
