@@ -198,7 +198,7 @@ test.each(looks)('the dialogs of hosts are accessible and fit the screen: $name'
   await guest.button(/you are in Room 1/).waitFor();
   await host.seen(`${look.name}-rooms-run`);
   await host.page.keyboard.press('Escape');
-  await host.page.getByText('The others are in breakout rooms').waitFor();
+  await host.page.getByText('Nobody else is in the main room').waitFor();
   await host.seen(`${look.name}-rooms-main`);
   // The name of the room is beside or below the title, and apart from the edges of the window.
   const isPlaced = async (): Promise<void> => {

@@ -257,8 +257,8 @@ export const ar: Messages = {
   'rooms.none': 'لا توجد غرف فرعية مفتوحة.',
   'rooms.empty.title': 'لا أحد غيرك هنا بعد',
   'rooms.empty.text': 'انتظر الآخرين، أو انضم إلى غرفة أخرى.',
-  'rooms.othersMoved.title': 'الآخرون في الغرف الفرعية',
-  'rooms.othersMoved.text': 'سيعودون عند إغلاق الغرف. يمكنك زيارة أي منها.',
+  'rooms.mainEmpty.title': 'لا أحد غيرك في الغرفة الرئيسية',
+  'rooms.mainEmpty.text': 'يعود من في الغرف الفرعية عند إغلاقها. يمكنك زيارة أي منها.',
   'rooms.about': 'الغرف الفرعية غرف أصغر للمجموعات. ينتقل إليها الأشخاص تلقائيًا عندما تفتحها، ويعودون عندما تغلقها.',
   'rooms.number': 'عدد الغرف',
   'rooms.count': {

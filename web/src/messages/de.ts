@@ -261,8 +261,8 @@ export const de: Messages = {
   'rooms.none': 'Es sind keine Gruppenräume offen.',
   'rooms.empty.title': 'Noch ist sonst niemand hier',
   'rooms.empty.text': 'Warten Sie auf die anderen oder treten Sie einem anderen Raum bei.',
-  'rooms.othersMoved.title': 'Die anderen sind in Gruppenräumen',
-  'rooms.othersMoved.text': 'Sie kehren zurück, wenn die Räume geschlossen werden. Sie können jeden Raum besuchen.',
+  'rooms.mainEmpty.title': 'Im Hauptraum ist sonst niemand',
+  'rooms.mainEmpty.text': 'Personen in Gruppenräumen kehren zurück, wenn die Räume geschlossen werden. Sie können jeden Raum besuchen.',
   'rooms.about':
     'Gruppenräume sind kleinere Räume. Wenn Sie sie öffnen, wechseln die Personen automatisch dorthin, und wenn Sie sie schließen, kehren sie zurück.',
   'rooms.number': 'Anzahl der Räume',

@@ -238,8 +238,8 @@ export const en = {
   'rooms.none': 'No breakout rooms are open.',
   'rooms.empty.title': 'Nobody else is here yet',
   'rooms.empty.text': 'Wait for the others, or join another room.',
-  'rooms.othersMoved.title': 'The others are in breakout rooms',
-  'rooms.othersMoved.text': 'They’ll return when the rooms are closed. You can visit any of them.',
+  'rooms.mainEmpty.title': 'Nobody else is in the main room',
+  'rooms.mainEmpty.text': 'People in breakout rooms return when the rooms are closed. You can visit any of the rooms.',
   'rooms.about':
     'Breakout rooms are smaller rooms for groups. People move there automatically when you open the rooms, and return when you close them.',
   'rooms.number': 'Number of rooms',

@@ -244,8 +244,8 @@ export const es: Messages = {
   'rooms.none': 'No hay salas de grupo abiertas.',
   'rooms.empty.title': 'Aún no hay nadie más aquí',
   'rooms.empty.text': 'Espera a los demás o únete a otra sala.',
-  'rooms.othersMoved.title': 'Los demás están en salas de grupo',
-  'rooms.othersMoved.text': 'Volverán cuando se cierren las salas. Puedes visitar cualquiera de ellas.',
+  'rooms.mainEmpty.title': 'No hay nadie más en la sala principal',
+  'rooms.mainEmpty.text': 'Quienes están en salas de grupo vuelven cuando las salas se cierran. Puedes visitar cualquiera de las salas.',
   'rooms.about':
     'Las salas de grupo son salas más pequeñas. Las personas pasan a ellas automáticamente cuando las abres y vuelven cuando las cierras.',
   'rooms.number': 'Número de salas',

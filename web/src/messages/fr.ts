@@ -253,8 +253,8 @@ export const fr: Messages = {
   'rooms.none': 'Aucune salle annexe n’est ouverte.',
   'rooms.empty.title': 'Personne d’autre n’est encore ici',
   'rooms.empty.text': 'Attendez les autres, ou rejoignez une autre salle.',
-  'rooms.othersMoved.title': 'Les autres sont dans des salles annexes',
-  'rooms.othersMoved.text': 'Ils reviendront à la fermeture des salles. Vous pouvez aller dans chacune d’elles.',
+  'rooms.mainEmpty.title': 'Personne d’autre n’est dans la salle principale',
+  'rooms.mainEmpty.text': 'Les personnes des salles annexes reviennent à leur fermeture. Vous pouvez aller dans chacune des salles.',
   'rooms.about':
     'Les salles annexes sont de petites salles pour des groupes. Les personnes y passent automatiquement quand vous les ouvrez, et reviennent quand vous les fermez.',
   'rooms.number': 'Nombre de salles',

@@ -247,8 +247,8 @@ export const tr: Messages = {
   'rooms.none': 'Açık ara oda yok.',
   'rooms.empty.title': 'Burada henüz başka kimse yok',
   'rooms.empty.text': 'Diğerlerini bekleyin ya da başka bir odaya katılın.',
-  'rooms.othersMoved.title': 'Diğerleri ara odalarda',
-  'rooms.othersMoved.text': 'Odalar kapanınca geri dönecekler. İstediğiniz odayı ziyaret edebilirsiniz.',
+  'rooms.mainEmpty.title': 'Ana odada başka kimse yok',
+  'rooms.mainEmpty.text': 'Ara odalardaki kişiler odalar kapanınca geri döner. İstediğiniz odayı ziyaret edebilirsiniz.',
   'rooms.about':
     'Ara odalar, gruplar için daha küçük odalardır. Siz açınca kişiler otomatik olarak oraya geçer, kapatınca geri döner.',
   'rooms.number': 'Oda sayısı',

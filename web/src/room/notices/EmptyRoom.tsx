@@ -18,15 +18,15 @@ export function EmptyRoom({ wasAccompanied }: { wasAccompanied: boolean }): Reac
   );
 }
 
-/** Shown to a visitor who is alone because the others are in other breakout rooms. */
+/** Shown to a visitor who is alone in one of the rooms while breakout rooms are open. */
 export function BreakoutNotice(): ReactElement {
   const { breakoutNumber } = useMembership();
   const { openSheet } = useMeetingView();
   const inBreakout = breakoutNumber > 0;
   return (
     <section className="empty-room" aria-labelledby="empty-room-title">
-      <h2 id="empty-room-title">{t(inBreakout ? 'rooms.empty.title' : 'rooms.othersMoved.title')}</h2>
-      <p className="quiet">{t(inBreakout ? 'rooms.empty.text' : 'rooms.othersMoved.text')}</p>
+      <h2 id="empty-room-title">{t(inBreakout ? 'rooms.empty.title' : 'rooms.mainEmpty.title')}</h2>
+      <p className="quiet">{t(inBreakout ? 'rooms.empty.text' : 'rooms.mainEmpty.text')}</p>
       <button type="button" className="secondary" onClick={() => openSheet('rooms')}>
         <Icon name="rooms" />
         {t('rooms.title')}
