@@ -100,7 +100,11 @@ describe('signing in', () => {
     await page.goto(address('/rooms'));
     await page.getByLabel('Management token').fill('pt_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').getByText(/token/).waitFor();
+    await page.getByRole('alert').getByText('This server does not know this management token.').waitFor();
+    const token = page.getByLabel('Management token');
+    expect(await token.getAttribute('aria-invalid')).toBe('true');
+    await token.fill('pt_other');
+    expect(await token.getAttribute('aria-invalid')).toBe('false');
     await person.close();
   });
 

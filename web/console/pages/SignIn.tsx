@@ -33,10 +33,12 @@ export function SignIn({ expired, error }: Props): ReactElement {
   const [token, setToken] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(error && openidProblem(error));
+  const [tokenWrong, setTokenWrong] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   const enter = async (credential: { token: string } | { code: string }): Promise<void> => {
     setBusy(true);
     setProblem(null);
+    setTokenWrong(false);
     forgetPage();
     const failure = await signIn(credential);
     if (failure === null) return;
@@ -46,7 +48,13 @@ export function SignIn({ expired, error }: Props): ReactElement {
       return;
     }
     setBusy(false);
-    setProblem(failure.message);
+    const isUnknown = 'token' in credential && failure.code === 'unauthorized';
+    setTokenWrong(isUnknown || failure.code === 'token_revoked' || failure.code === 'token_expired');
+    setProblem(
+      isUnknown
+        ? 'This server does not know this management token. Copy the whole token again, or ask an owner to create another one.'
+        : failure.message,
+    );
   };
   useEffect(() => {
     document.title = 'Sign in · Parley console';
@@ -64,8 +72,12 @@ export function SignIn({ expired, error }: Props): ReactElement {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (busy) return;
-    if (token.trim() === '') setProblem('Enter a management token.');
-    else void enter({ token: token.trim() });
+    if (token.trim() !== '') {
+      void enter({ token: token.trim() });
+      return;
+    }
+    setTokenWrong(true);
+    setProblem('Enter a management token.');
   };
   return (
     <main className="alone stack">
@@ -95,8 +107,11 @@ export function SignIn({ expired, error }: Props): ReactElement {
             value={token}
             autoComplete="off"
             spellCheck={false}
-            aria-invalid={problem !== null && !busy}
-            onChange={(event) => setToken(event.currentTarget.value)}
+            aria-invalid={tokenWrong}
+            onChange={(event) => {
+              setToken(event.currentTarget.value);
+              setTokenWrong(false);
+            }}
           />
         </label>
         <button type="submit" className="primary" aria-disabled={busy}>
