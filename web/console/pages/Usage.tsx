@@ -171,6 +171,7 @@ function Report({ report, children }: { report: Schemas['UsageReport']; children
       ) : (
         <Table<Day>
           label="Usage by day"
+          numeric
           rows={[...days].reverse()}
           keyOf={({ date }) => date}
           columns={[
@@ -219,6 +220,7 @@ function UsageByProject({ query: { organization_id, from, to } }: UsageByProject
       {rows.length > 0 && (
         <Table
           label="Usage by project"
+          numeric
           rows={rows}
           keyOf={({ project_id }) => project_id}
           columns={[

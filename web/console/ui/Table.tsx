@@ -16,18 +16,20 @@ interface Props<T> {
   keyOf: (row: T) => Key;
   /** The previous page stays while the next one loads. */
   busy?: boolean;
+  /** The cells are short numbers, except the first. On a phone three of them are in one line of the card. */
+  numeric?: boolean;
 }
 
 /**
  * A table that becomes a list of cards on a phone. The roles are explicit, because other layouts
  * than that of a table remove them.
  */
-export function Table<T>({ label, columns, rows, keyOf, busy = false }: Props<T>): ReactElement {
+export function Table<T>({ label, columns, rows, keyOf, busy = false, numeric = false }: Props<T>): ReactElement {
   const shown = columns.filter((column) => !!column);
   return (
     // biome-ignore lint/a11y/useSemanticElements: the box scrolls with the keyboard and needs a name
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls, which has to work with the keyboard
-    <div className="table-box" role="region" aria-label={label} tabIndex={0} aria-busy={busy}>
+    <div className={numeric ? 'table-box numeric' : 'table-box'} role="region" aria-label={label} tabIndex={0} aria-busy={busy}>
       {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
       <table role="table" aria-label={label}>
         {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
