@@ -24,7 +24,7 @@ const states: Record<Schemas['RoomState'], { text: string; tone: Tone }> = {
   open: { text: 'Open', tone: 'busy' },
   scheduled: { text: 'Scheduled', tone: 'idle' },
   ended: { text: 'Ended', tone: 'idle' },
-  cancelled: { text: 'Cancelled', tone: 'idle' },
+  cancelled: { text: 'Canceled', tone: 'idle' },
   expired: { text: 'Expired', tone: 'idle' },
 };
 
@@ -104,7 +104,7 @@ export function Rooms({ query }: { query: Readonly<Record<string, string>> }): R
               ['open', 'Open'],
               ['scheduled', 'Scheduled'],
               ['ended', 'Ended'],
-              ['cancelled', 'Cancelled'],
+              ['cancelled', 'Canceled'],
               ['expired', 'Expired'],
             ]}
           />

@@ -102,7 +102,7 @@ export function describeEvent({ kind, name, data, action }: Pick<Schemas['Timeli
       return { text: `The room ended${why && `: ${why}`}`, tone: 'idle' };
     }
     case 'room.cancelled':
-      return { text: 'The room was cancelled', tone: 'idle' };
+      return { text: 'The room was canceled', tone: 'idle' };
     case 'room.expired':
       return { text: 'The room expired, nobody joined', tone: 'idle' };
     case 'participant.joined':
