@@ -190,7 +190,7 @@ test('a guest cannot moderate, with the page or without', async () => {
 
   // The server enforces a removal, also after a restart.
   await host.button('More').click();
-  await host.button('2 people').click();
+  await host.button('People (2)').click();
   const ofBen = await manage(host, 'Ben');
   await host.seen('phone-light-tools');
   await ofBen('Remove…').click();

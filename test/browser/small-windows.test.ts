@@ -105,7 +105,7 @@ test('a long name takes two lines in the list of people, and all of it is with t
   await host.join(room.final_link);
   await guest.join(room.guest_link, name);
   await host.button(/^More/).click();
-  await host.button('2 people').click();
+  await host.button('People (2)').click();
   const shown = host.page.locator('.roster-name', { hasText: 'Benedikta' });
   await shown.waitFor();
   const lines = (): Promise<{ shown: number; all: number }> =>

@@ -126,7 +126,7 @@ test('the volume of each participant can be lowered locally, also after a reconn
   await ben.untilHeard();
   expect(await volumes(ben)).toEqual([1]);
   await ben.button(/^More/).click();
-  await ben.button('2 people').click();
+  await ben.button('People (2)').click();
   await ben.button('Options for Amina').click();
   const slider = ben.page.getByRole('slider', { name: 'Volume' });
   await slider.focus();
@@ -169,7 +169,7 @@ test('where a page cannot set a volume, as on an iPhone, the slider turns the so
   const muted = (): Promise<boolean[]> => ben.page.locator('audio').evaluateAll((all) => all.map((one) => (one as HTMLAudioElement).muted));
   expect(await muted()).toEqual([false]);
   await ben.button(/^More/).click();
-  await ben.button('2 people').click();
+  await ben.button('People (2)').click();
   await ben.button('Options for Amina').click();
   const slider = ben.page.getByRole('slider', { name: 'Volume' });
   await slider.focus();

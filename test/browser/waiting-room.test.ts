@@ -61,7 +61,7 @@ test('guests wait until a host admits or denies them', async () => {
   measured('joined after the host admitted them', Date.now() - admitted, 4_000);
   await notice(host).getByText('Chen wants to join.').waitFor();
   await ben.button('More').click();
-  await ben.button('2 people').click();
+  await ben.button('People (2)').click();
   await ben.page.getByRole('heading', { name: 'People' }).waitFor();
   expect(await ben.page.getByText('Chen').count()).toBe(0); // guests are told no names
   expect((await server.ask(room.room_id, 'people', { seat_key })).code).toBe('not_host');

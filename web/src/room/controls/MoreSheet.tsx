@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { count, t } from '../../messages';
+import { count, formatNumber, t } from '../../messages';
 import { BlurSwitch } from '../../ui/BlurSwitch';
 import { DeviceSelect } from '../../ui/DeviceSelect';
 import { Icon, IconShape } from '../../ui/Icon';
@@ -90,7 +90,7 @@ function SmallScreenButtons({ onClose }: { onClose: () => void }): ReactElement 
     <>
       <button type="button" className="secondary wide" onClick={() => openSheet('people')}>
         <Icon name="people" />
-        {count('room.people', people.length)}
+        {t('control.people')} ({formatNumber(people.length)})
         {waiting > 0 && <span className="badge">{count('waitingRoom.people', waiting)}</span>}
       </button>
       {mediaState.video && allowed.screen && canShare && (
