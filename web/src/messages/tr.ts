@@ -328,7 +328,7 @@ export const tr: Messages = {
   'moderation.locks.wait.text':
     'Yeni konuklar siz kabul edene kadar bekler. Bir oturum sahibinin daha önce kabul ettiği, bir dakikadan kısa süre önce ayrılmış olan veya kişisel bağlantısı olan kişiler doğrudan katılır. Bekleyen herkesi kabul etmek için bunu kapatın.',
   'moderation.removed': 'Bu odadan çıkarılanlar',
-  'moderation.readmit': 'Geri al',
+  'moderation.readmit': 'Yeniden kabul et',
   'moderation.micLocked':
     'Konuklar şu anda mikrofonlarını kullanamaz. “Konuk izinleri” altında izin verin, sonra yeniden isteyin.',
 
