@@ -49,7 +49,7 @@ export function Requests({ query }: { query: Readonly<Record<string, string>> })
           current={anonymous ? 'anonymous' : ''}
           tabs={[
             ['', 'API calls'],
-            ['anonymous', 'Named no project'],
+            ['anonymous', 'Without a project'],
           ]}
         />
       )}
