@@ -201,3 +201,27 @@ test('a guest cannot moderate, with the page or without', async () => {
   expect(await server.ask(room.room_id, 'seats', { seat_key, name: 'Ben' })).toMatchObject({ status: 403, code: 'removed' });
   for (const person of [host, ben]) await person.close();
 });
+
+test('on a phone a notice leaves the text in sight that the connection is lost', async () => {
+  const room = await server.createRoom();
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await ben.button('Mute').click();
+  const ofBen = await manage(host, 'Ben');
+  await ofBen('Ask to unmute').click();
+  const notice = ben.page.locator('.toast', { hasText: 'asks you to unmute' });
+  await notice.waitFor();
+  await server.down('SIGKILL');
+  try {
+    const bar = ben.page.locator('.connection-lost p');
+    await bar.waitFor();
+    const [barBox, noticeBox] = await Promise.all([bar.boundingBox(), notice.boundingBox()]);
+    expect(noticeBox?.y).toBeGreaterThanOrEqual((barBox?.y ?? 0) + (barBox?.height ?? Infinity));
+  } finally {
+    await server.up();
+  }
+  await host.close();
+  await ben.close();
+});
