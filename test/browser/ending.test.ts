@@ -18,6 +18,7 @@ test('a participant who leaves sees the duration, can rate the meeting once, and
   await ben.button('Bad').click();
   await page.getByText('Thank you for your feedback.').waitFor();
   expect(await ben.button(/^(Good|Bad)$/).count()).toBe(0);
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('How was the meeting?');
   expect(answers).toEqual([204]);
 
   await ben.button('Rejoin').click();

@@ -1,4 +1,4 @@
-import { type ReactElement, useId, useState } from 'react';
+import { type ReactElement, useId, useRef, useState } from 'react';
 import type { Body, Result } from '../api/client';
 import { t } from '../messages';
 import { IconShape } from '../ui/Icon';
@@ -19,17 +19,26 @@ export function Feedback({ onRate }: { onRate: SendRating | null }): ReactElemen
   const [state, setState] = useState<'asking' | 'sending' | 'sent' | 'failed'>('asking');
   // Kept for this page, because the rating itself sets it to null.
   const [send] = useState(() => onRate);
+  const heading = useRef<HTMLHeadingElement>(null);
   const id = useId();
   if (!send) return null;
   const rate = async (rating: Rating): Promise<void> => {
     if (state === 'sending') return;
     setState('sending');
     const result = await send(rating);
-    setState(result.is === 'unreachable' ? 'failed' : 'sent');
+    if (result.is === 'unreachable') {
+      setState('failed');
+      return;
+    }
+    // The pressed button is gone then.
+    heading.current?.focus();
+    setState('sent');
   };
   return (
     <section className="feedback" aria-labelledby={id}>
-      <h2 id={id}>{t('feedback.title')}</h2>
+      <h2 ref={heading} id={id} tabIndex={-1}>
+        {t('feedback.title')}
+      </h2>
       {state !== 'sent' && (
         <div className="feedback-ratings">
           {ratings.map(({ rating, label, icon }) => (
