@@ -430,7 +430,7 @@ export const en = {
   'invite.guests.text': 'Anyone with this link can join as a guest. The link works until the room ends.',
   'invite.guests.made':
     'Anyone with this link can join as a guest. The link works while you are a host, until the room ends.',
-  'invite.guests.wait': 'Guests wait until you let them in.',
+  'invite.guests.wait': 'Guests wait until you admit them.',
   'invite.cohost.text':
     'The first person who joins with this link becomes a co-host. The link works once, while you are a host, until the room ends.',
   'invite.cohost.link': 'Co-host link',
