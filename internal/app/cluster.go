@@ -35,8 +35,10 @@ func (a *App) lockDatabase(ctx context.Context) (err error) {
 		a.log.Error("database instance lock lost, will retry", "error", err)
 	})
 	switch {
+	case err == nil:
+		return nil
 	case !errors.Is(err, db.ErrInUse):
-		return err
+		return fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w", err)
 	case a.redis != nil:
 		return fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w without --redis-url; "+
 			"to run several processes, give each the same --redis-url", err)

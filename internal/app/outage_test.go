@@ -100,9 +100,31 @@ func TestApp_DatabaseOutage(t *testing.T) {
 				t.Errorf("%s: %s %s: got no Retry-After, want one", outage.name, c.method, c.path)
 			}
 		}
+		back := strings.Count(s.log.String(), backLine)
+		testkit.Eventually(t, "a heartbeat fails", func() bool {
+			_, last, _ := cutLast(s.log.String(), backLine)
+			return strings.Contains(last, `msg="write heartbeat failed"`)
+		})
 		outage.to(t)
+		testkit.Eventually(t, "the log has the end of the outage", func() bool {
+			return strings.Count(s.log.String(), backLine) == back+1
+		})
 	}
 	testkit.Eventually(t, "every request succeeds again", allSucceed)
+	if log := s.log.String(); strings.Contains(log, `\n\t`) {
+		t.Error("got a line of the log with a line feed, want errors of PostgreSQL on one line")
+	}
+}
+
+// backLine is in the line of the log at the end of an outage.
+const backLine = `msg="the database accepts writes again" failed_since=`
+
+// cutLast is strings.Cut around the last separator. Without one, everything is after it.
+func cutLast(s, separator string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, separator); i >= 0 {
+		return s[:i], s[i+len(separator):], true
+	}
+	return "", s, false
 }
 
 // gauge returns the value of a gauge with a label of a value.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"parley/internal/config"
+	"parley/internal/fault"
 )
 
 // writeRecorder records each write to a log as one element. It has a lock because the timer of a logWriter writes on
@@ -90,4 +93,31 @@ func TestLogWriter_BoundedBuffer(t *testing.T) {
 	if n := strings.Count(out.String(), "\n"); n != 1000 {
 		t.Errorf("got %d lines, want 1000", n)
 	}
+}
+
+// In a long outage, each operation has a line every 30 seconds, which says how many were left out.
+func TestLogger_OutageHasFewLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		lines := &logWriter{out: &out}
+		log := newLogger(config.Config{}, lines)
+		down := &fault.Error{Kind: fault.Unavailable, Message: "the database does not answer"}
+		for range 61 { // seconds
+			log.Warn("list rooms failed", "error", down)
+			log.With("node", 1).Warn("list sessions failed", "error", fmt.Errorf("wrapped: %w", down))
+			log.Error("close session failed", "error", errors.New("another reason"))
+			time.Sleep(time.Second) // of the fake clock
+		}
+		lines.flush()
+		for message, want := range map[string]int{
+			"list rooms failed": 3, "list sessions failed": 3, "close session failed": 61,
+		} {
+			if got := strings.Count(out.String(), message); got != want {
+				t.Errorf("%s: got %d lines in 61 seconds, want %d", message, got, want)
+			}
+		}
+		if got := strings.Count(out.String(), "suppressed=29"); got != 4 {
+			t.Errorf("got %d lines with suppressed=29, want two of each operation: %s", got, out.String())
+		}
+	})
 }

@@ -76,7 +76,7 @@ func compareWithSlog(t interface {
 	})
 	ctx := context.Background()
 	err := errors.Join(h.Handle(ctx, record), standard.Handle(ctx, record),
-		d.(flushOnWarnHandler).HandleAttrs(ctx, record.Time, record.Level, record.Message, attrs))
+		d.(outageHandler).HandleAttrs(ctx, record.Time, record.Level, record.Message, attrs))
 	if err != nil {
 		t.Fatalf("write %s: %v", format, err)
 	}

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,8 +20,36 @@ import (
 	"parley/internal/fault"
 )
 
+// connectError is an error of pgx on one line. pgx has a line for each attempt, and the same line twice if it tries
+// with and without TLS.
+type connectError struct{ error }
+
+// Error returns each line of the error once.
+func (e connectError) Error() string {
+	first, rest, several := strings.Cut(e.error.Error(), "\n\t")
+	if !several {
+		return first
+	}
+	var attempts []string
+	for line := range strings.SplitSeq(rest, "\n\t") {
+		if !slices.Contains(attempts, line) {
+			attempts = append(attempts, line)
+		}
+	}
+	return first + " " + strings.Join(attempts, "; ")
+}
+
+// Unwrap returns the error of pgx.
+func (e connectError) Unwrap() error { return e.error }
+
+// reachError returns the error of a connection to PostgreSQL that could not be opened.
+func reachError(err error) error { return fmt.Errorf("reach PostgreSQL: %w", connectError{err}) }
+
 // unavailable returns the error for a database that cannot be reached.
 func unavailable(cause error) *fault.Error {
+	if errors.As(cause, new(*pgconn.ConnectError)) {
+		cause = connectError{cause}
+	}
 	return &fault.Error{
 		Kind:       fault.Unavailable,
 		Code:       "unavailable",

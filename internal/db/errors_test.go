@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"parley/internal/fault"
@@ -50,5 +52,22 @@ func TestTranslate(t *testing.T) {
 	if translate(conflict) != conflict || translate(nil) != nil {
 		t.Errorf("translate of a fault and of nil: got %v and %v, want %v and nil", translate(conflict), translate(nil),
 			conflict)
+	}
+}
+
+// The error of a connection is on one line, and has the same attempt with and without TLS once.
+func TestReachError_OneLine(t *testing.T) {
+	t.Parallel()
+	_, err := pgx.Connect(t.Context(), "postgres://parley:secret@127.0.0.1:1/parley")
+	if err == nil || !strings.Contains(err.Error(), "\n") {
+		t.Fatalf("pgx: got error %q, want one with several lines", err)
+	}
+	const want = "reach PostgreSQL: failed to connect to `user=parley database=parley`: " +
+		"127.0.0.1:1 (127.0.0.1): dial error: dial tcp 127.0.0.1:1: connect: connection refused"
+	if got := reachError(err); got.Error() != want || !isUnavailable(got) {
+		t.Errorf("got %q (unavailable: %v), want %q", got, isUnavailable(got), want)
+	}
+	if got := translate(err); strings.Contains(got.Error(), "\n") {
+		t.Errorf("translate: got %q, want one line", got)
 	}
 }

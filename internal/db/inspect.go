@@ -98,7 +98,7 @@ func InspectPostgres(ctx context.Context, url string) (state PostgresState, err 
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // a pooler may lose prepared statements
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return state, fmt.Errorf("reach PostgreSQL: %w", err)
+		return state, reachError(err)
 	}
 	defer closePgx(conn)
 	err = conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int / 10000,
@@ -127,7 +127,7 @@ func InspectPostgres(ctx context.Context, url string) (state PostgresState, err 
 func sharesBackend(ctx context.Context, config *pgx.ConnConfig, conn *pgx.Conn) (bool, error) {
 	other, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return false, fmt.Errorf("reach PostgreSQL again: %w", err)
+		return false, reachError(err)
 	}
 	defer closePgx(other)
 	var pids [2]int64

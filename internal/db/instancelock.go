@@ -104,7 +104,7 @@ func (c *InstanceLock) Release() {
 func (c *InstanceLock) acquire(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, c.config)
 	if err != nil {
-		return nil, fmt.Errorf("reach PostgreSQL: %w", err)
+		return nil, reachError(err)
 	}
 	taken := false
 	if err = conn.QueryRow(ctx, c.lockQuery, int64(instanceLockID)).Scan(&taken); err == nil && !taken {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"fmt"
 	"io/fs"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +16,7 @@ import (
 func beginMigrated(ctx context.Context, config *pgx.ConnConfig, migrations fs.FS) (_ pgx.Tx, err error) {
 	opened, err := stdlib.GetConnector(*longTransactions(config)).Connect(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("reach PostgreSQL: %w", err)
+		return nil, reachError(err)
 	}
 	conn := opened.(*stdlib.Conn)
 	defer func() {

@@ -43,7 +43,7 @@ func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("reach PostgreSQL: %w", err)
+		return nil, reachError(err)
 	}
 	return &pgEngine{readPool: pool, writerConfig: writing}, nil
 }

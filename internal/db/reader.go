@@ -88,7 +88,7 @@ func longTransactions(config *pgx.ConnConfig) *pgx.ConnConfig {
 func connectPostgres(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, longTransactions(config))
 	if err != nil {
-		return nil, fmt.Errorf("reach PostgreSQL: %w", err)
+		return nil, reachError(err)
 	}
 	return conn, nil
 }

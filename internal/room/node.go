@@ -335,8 +335,18 @@ func (s *Presence) heartbeatInterval() time.Duration {
 	return singleNodeHeartbeat
 }
 
+// heartbeat writes a heartbeat, and logs when the database answers again, so that the log has both ends of an outage.
 func (s *Presence) heartbeat(ctx context.Context) {
-	s.logFailure(ctx, "write heartbeat", s.writeHeartbeat(ctx))
+	now := s.now()
+	switch failing := s.failingSince.Load(); {
+	case s.logFailure(ctx, "write heartbeat", s.writeHeartbeat(ctx)):
+		if failing == nil && ctx.Err() == nil {
+			s.failingSince.Store(&now)
+		}
+	case failing != nil:
+		s.failingSince.Store(nil)
+		s.log.Info("the database accepts writes again", "failed_since", failing.UTC())
+	}
 }
 
 func (s *Presence) writeHeartbeat(ctx context.Context) error {

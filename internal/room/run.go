@@ -402,8 +402,8 @@ func engineConnectionID(connection string) string {
 }
 
 // logFailure logs a failed background operation, unless ctx has ended, and reports
-// whether err is not nil. An unavailable database is logged as a warning, at most
-// about once a second because the sweep runs at that interval.
+// whether err is not nil. An unavailable database is logged as a warning. The handler of
+// the log leaves out most of the lines of a long outage.
 func (s *core) logFailure(ctx context.Context, operation string, err error, args ...any) bool {
 	if err == nil {
 		return false

@@ -81,6 +81,7 @@ type core struct {
 	metadataLocks   keyedMutex
 	permissionLocks keyedMutex
 	seenNodes       atomic.Pointer[map[string]lastSeen] // the last result of watchNodes
+	failingSince    atomic.Pointer[time.Time]           // first heartbeat that failed; nil if the last one did not
 	draining        draining                            // of this node
 	simulations     *simulations                        // of this process
 }
