@@ -144,7 +144,10 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 		fmt.Fprintln(errs, "parley:", err)
 		return exitUsage
 	}
-	err = resolveNames(ctx, parsed.Selected().Target)
+	err = refuseEmptyValues(parsed)
+	if err == nil {
+		err = resolveNames(ctx, parsed.Selected().Target)
+	}
 	if err == nil {
 		err = parsed.Run()
 	}

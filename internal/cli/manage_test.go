@@ -121,3 +121,40 @@ func TestInternalError_NamesTheRequest(t *testing.T) {
 	Main(t.Context(), []string{"status", "--url", server.URL, "--token", "pt_test"}, nil, &out, &errs)
 	check("parley status after a panic", errs.String(), "^parley: "+want+"\n$", log)
 }
+
+// A value that chooses objects is refused if it is empty, so that a command with an unset variable of a script is not
+// about all objects.
+func TestManager_RefusesEmptyValues(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(`{}`))
+		if r.URL.Path != "/api/manage/projects" {
+			t.Errorf("got %s %s, want no call", r.Method, r.URL.Path)
+		}
+	}))
+	defer server.Close()
+	for _, c := range []struct {
+		args []string
+		want string // what must not be empty, or nothing if the command runs
+	}{
+		{[]string{"webhook", "retry", "--project", "", "--target", "https://example.org"}, "--project"},
+		{[]string{"webhook", "retry", "--project", noID, "--target", ""}, "--target"},
+		{[]string{"usage", "rebuild", "--org="}, "--org"},
+		{[]string{"audit", "list", "--subject", ""}, "--subject"},
+		{[]string{"room", "end", ""}, "<id>"},
+		{[]string{"drain", ""}, "<node>"},
+		{[]string{"portal", noID, ""}, "<project-id>"},
+		{[]string{"person", "erase", noID, "--user-id", ""}, "--user-id"},
+		{[]string{"project", "list", "--search", ""}, ""},
+	} {
+		var out, errs bytes.Buffer
+		status := Main(t.Context(), append(c.args, "--url", server.URL, "--token", "pt_test"), nil, &out, &errs)
+		wantStatus, want := exitUsage, "parley: "+c.want+" must not be empty\n"
+		if c.want == "" {
+			wantStatus, want = exitOK, ""
+		}
+		if status != wantStatus || errs.String() != want {
+			t.Errorf("%q: got status %d and %q, want %d and %q", c.args, status, errs.String(), wantStatus, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/alecthomas/kong"
 	"github.com/google/uuid"
 
 	"parley/internal/api/manage"
@@ -56,6 +57,51 @@ var listNamed = map[string]func(ctx context.Context, m manager, name, projectID 
 		}
 		return all, err
 	},
+}
+
+// refuseEmptyValues returns an error if a value that chooses what a command changes or shows was given and is empty, as
+// with an unset variable of a script. The command would be about all projects, for example, instead of one.
+func refuseEmptyValues(parsed *kong.Context) error {
+	if _, manages := parsed.Selected().Target.Interface().(interface{ server() manager }); !manages {
+		return nil
+	}
+	for _, p := range parsed.Path {
+		var value *kong.Value
+		switch {
+		case p.Positional != nil:
+			value = p.Positional
+		case p.Flag != nil && choosesObjects(p.Flag):
+			value = p.Flag.Value
+		default:
+			continue
+		}
+		if isEmptyText(value.Target) {
+			// Without the brackets and the dots of an optional or a repeated argument.
+			return usageError{fmt.Errorf("%s must not be empty", strings.Trim(value.ShortSummary(), "[]. "))}
+		}
+	}
+	return nil
+}
+
+// choosesObjects reports whether a flag names an object, a time or another value that objects must have. Without a
+// value, --url and --token have the one of quickstart.json, and a search for a text finds everything.
+func choosesObjects(f *kong.Flag) bool {
+	return f.PlaceHolder != "" && f.PlaceHolder != "TEXT" && f.Name != "url" && f.Name != "token"
+}
+
+// isEmptyText reports whether a value is an empty text or a list that contains one.
+func isEmptyText(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len() == 0
+	case reflect.Slice:
+		for i := range v.Len() {
+			if isEmptyText(v.Index(i)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // resolveNames replaces names by IDs in the fields of a command that have the tag refers. These
