@@ -60,8 +60,11 @@ type personErase struct {
 func (c personErase) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
 		rooms, err := c.rooms(ctx)
-		found := plural.Count(len(rooms), "room", "rooms")
-		return fmt.Sprintf("erase the person from %s of project %s", found, c.Project), err
+		effect := fmt.Sprintf("erase the person from %s of project %s", plural.Count(len(rooms), "room", "rooms"), c.Project)
+		if len(rooms) == 0 {
+			effect += " (check the ID, because nothing is stored about this person)"
+		}
+		return effect, err
 	}); !ok {
 		return err
 	}
@@ -74,6 +77,14 @@ func (c personErase) Run(ctx context.Context, s *streams) error {
 	failed := compactionError("the person is erased", done.Compaction)
 	if c.JSON {
 		return errors.Join(s.printResult(done, nil), failed)
+	}
+	if done.Erased == (manage.PersonErasedCounts{}) {
+		fmt.Fprintf(s.out, "Nothing is stored about this person in project %s, so nothing was erased. "+
+			"Check the ID, unless an earlier command has erased the person.\n", c.Project)
+		if done.Compaction != "later" { // nothing was deleted that the database must overwrite
+			printCompaction(s.out, done.Compaction)
+		}
+		return failed
 	}
 	fmt.Fprint(s.out, "Erased the person. Changed:\n")
 	if err := printFields(s.out, "  rooms", strconv.Itoa(done.Erased.Rooms), "  seats", strconv.Itoa(done.Erased.Seats),

@@ -13,7 +13,8 @@ func TestDeletion_CompactionFails(t *testing.T) {
 	t.Parallel()
 	var compaction string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"usage_hours":2,"erased_at":"2027-03-01T12:00:00Z","compaction":"` + compaction + `"}`))
+		_, _ = w.Write([]byte(`{"usage_hours":2,"erased":{"rooms":1},"erased_at":"2027-03-01T12:00:00Z",` +
+			`"compaction":"` + compaction + `"}`))
 	}))
 	t.Cleanup(server.Close)
 	for _, command := range []string{"person erase " + noID + " --user-id ada", "org delete " + noID} {
