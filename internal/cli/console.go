@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,8 +71,7 @@ type sessionList struct{ lister }
 
 // Run lists the sessions.
 func (c sessionList) Run(ctx context.Context, s *streams) error {
-	all, err := fetchPages(ctx, c.manager, "/sessions", queryOf(nil), 0,
-		func(p manage.SessionList) ([]manage.Session, *string) { return p.Sessions, p.NextCursor })
+	all, err := fetchSessions(ctx, c.manager)
 	if err != nil || c.structured() {
 		return printItems(s, c.lister, all, err)
 	}
@@ -88,6 +88,11 @@ func (c sessionList) Run(ctx context.Context, s *streams) error {
 		[]string{"SESSION", "STATE", "KIND", "NAME", "ROLE", "CREATED", "LAST USED", "EXPIRES", "ENDED"}, rows)
 }
 
+func fetchSessions(ctx context.Context, m manager) ([]manage.Session, error) {
+	return fetchPages(ctx, m, "/sessions", queryOf(nil), 0,
+		func(p manage.SessionList) ([]manage.Session, *string) { return p.Sessions, p.NextCursor })
+}
+
 type sessionRevoke struct {
 	manager
 	irreversible
@@ -97,7 +102,15 @@ type sessionRevoke struct {
 // Run ends the session.
 func (c sessionRevoke) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
-		return "end session " + c.ID, nil
+		all, err := fetchSessions(ctx, c.manager)
+		if err != nil {
+			return "", err
+		}
+		i := slices.IndexFunc(all, func(n manage.Session) bool { return n.SessionId == c.ID })
+		if i < 0 {
+			return "", errors.New("there is no such session: parley session list shows all sessions")
+		}
+		return fmt.Sprintf("end session %s of %s", c.ID, quoteName(all[i].Name)), nil
 	}); !ok {
 		return err
 	}
@@ -209,7 +222,15 @@ type userDelete struct {
 // Run deletes the user.
 func (c userDelete) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
-		return "delete user " + c.ID + " and end their sessions", nil
+		users, err := fetchUsers(ctx, c.manager)
+		if err != nil {
+			return "", err
+		}
+		i := slices.IndexFunc(users, func(u manage.User) bool { return u.UserId == c.ID })
+		if i < 0 {
+			return "", errors.New("there is no such user: parley user list shows all users")
+		}
+		return fmt.Sprintf("delete user %s %s and end their sessions", c.ID, users[i].Email), nil
 	}); !ok {
 		return err
 	}

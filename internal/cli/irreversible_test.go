@@ -64,14 +64,14 @@ func TestIrreversible_AsksOnTerminalOnly(t *testing.T) {
 // arguments for which it cannot. Those without arguments need no server.
 var irreversibleCommands = map[string][]string{
 	"key revoke-overlap":            {noID},
-	"key rotate":                    {noID, "--overlap", "0s"},
+	"key rotate":                    {noID, "--overlap", "0s", "--force"},
 	"org delete":                    {noID},
 	"org suspend":                   {noID, "--end-rooms"},
 	"person erase":                  {noID, "--user-id", "ada"},
 	"project delete":                {noID},
 	"project logo":                  {noID, "--remove"},
 	"project revoke-secret-overlap": {noID},
-	"project rotate-secret":         {noID, "--overlap", "0s"},
+	"project rotate-secret":         {noID, "--overlap", "0s", "--force"},
 	"project set":                   {noID, "retention.rooms_days=1"},
 	"project suspend":               {noID, "--end-rooms"},
 	"reseal":                        nil,
@@ -118,7 +118,10 @@ func TestIrreversible_DryRunSendsNoChange(t *testing.T) {
 				if !reads {
 					t.Errorf("got %s %s, want only requests that read", r.Method, r.URL.Path)
 				}
-				_, _ = w.Write([]byte(`{"people":[{"name":"Ada","seat_id":"s"}]}`))
+				_, _ = w.Write([]byte(`{"people":[{"name":"Ada","seat_id":"s"}],"suspended":true,
+					"keys":[{"overlap_ends_at":"2999-01-01T00:00:00Z"}],"secret_overlap_ends_at":"2999-01-01T00:00:00Z",
+					"tokens":[{"token_id":"` + noID + `"}],"sessions":[{"session_id":"` + noID + `"}],
+					"users":[{"user_id":"` + noID + `"}]}`))
 			}))
 			defer server.Close()
 			args := slices.Concat(strings.Fields(name), args, []string{"--dry-run", "--url", server.URL, "--token", "pt_test"})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -230,8 +229,17 @@ func responseError(m manager, response *http.Response, raw []byte) error {
 	if response.StatusCode == http.StatusUnauthorized {
 		message += "; check --token, PARLEY_ADMIN_TOKEN and " + quickstart.FileName
 	}
-	return errors.New(message)
+	return apiError{body.Error.Code, message}
 }
+
+// apiError is the error of a server that refuses a call.
+type apiError struct {
+	code    manage.ErrorCode
+	message string
+}
+
+// Error returns the message of the server.
+func (e apiError) Error() string { return e.message }
 
 // apiPath returns a path of the management API with escaped ids.
 func apiPath(format string, ids ...string) string {

@@ -163,6 +163,13 @@ type orgDelete struct {
 func (c orgDelete) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
 		o, err := callManagement[manage.Organization](ctx, c.manager, "GET", apiPath("/organizations/%s", c.ID), nil)
+		if err != nil {
+			return "", err
+		}
+		projects, err := fetchProjects(ctx, c.manager, c.ID, "")
+		if err == nil && len(projects) > 0 {
+			err = fmt.Errorf("the organization has projects (%d): delete them first", len(projects))
+		}
 		return fmt.Sprintf("delete organization %s %s and its usage", o.OrganizationId, quoteName(o.Name)), err
 	}); !ok {
 		return err

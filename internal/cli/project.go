@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -289,6 +290,9 @@ type projectDelete struct {
 func (c projectDelete) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
 		p, err := callManagement[manage.Project](ctx, c.manager, "GET", apiPath("/projects/%s", c.ID), nil)
+		if err == nil && !p.Suspended {
+			err = errors.New("the project is not suspended: suspend it first, so that nobody uses it any more")
+		}
 		return fmt.Sprintf("delete project %s %s with everything that belongs to it", p.ProjectId, quoteName(p.Name)), err
 	}); !ok {
 		return err

@@ -92,8 +92,17 @@ type roomEnd struct {
 func (c roomEnd) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
 		r, err := callManagement[manage.Room](ctx, c.manager, "GET", apiPath("/rooms/%s", c.ID), nil)
+		if err != nil {
+			return "", err
+		}
+		switch r.State {
+		case manage.RoomStateEnded, manage.RoomStateCancelled, manage.RoomStateExpired:
+			return "", fmt.Errorf("the room is over already: its state is %s", r.State)
+		case manage.RoomStateScheduled:
+			return fmt.Sprintf("cancel room %s %s, which has not opened yet", r.RoomId, quoteName(r.Title)), nil
+		}
 		return fmt.Sprintf("end room %s %s with %s", r.RoomId, quoteName(r.Title),
-			plural.Count(r.Participants, "participant", "participants")), err
+			plural.Count(r.Participants, "participant", "participants")), nil
 	}); !ok {
 		return err
 	}

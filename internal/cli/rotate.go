@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -18,8 +19,14 @@ type rotationFlags struct {
 	Force   bool            `help:"Rotation also during an overlap, which revokes the overlap credential."`
 }
 
+// maxOverlap is the longest overlap that a server accepts.
+const maxOverlap = 7 * 24 * time.Hour
+
 func (r rotationFlags) toRequest() (manage.Rotation, error) {
 	overlap := r.Overlap.Std()
+	if overlap < 0 || overlap > maxOverlap {
+		return manage.Rotation{}, usageError{fmt.Errorf("--overlap must be between 0 and 7d, not %s", r.Overlap)}
+	}
 	if overlap%time.Second != 0 {
 		return manage.Rotation{}, usageError{fmt.Errorf("--overlap must be whole seconds, not %s", overlap)}
 	}
@@ -27,16 +34,27 @@ func (r rotationFlags) toRequest() (manage.Rotation, error) {
 	return manage.Rotation{Overlap: &seconds, Force: &r.Force}, nil
 }
 
-// proceed asks before a rotation that ends a credential at once.
-func (r rotationFlags) proceed(s *streams, asJSON bool, projectID, name string) (bool, error) {
+// proceed asks before a rotation that ends a credential at once. overlapEnd returns when the overlap of the last
+// rotation ends; nil if there is none.
+func (r rotationFlags) proceed(
+	s *streams, asJSON bool, projectID, name string, overlapEnd func() (*manage.Time, error),
+) (bool, error) {
 	return r.proceedIf(r.Overlap == 0 || r.Force, s, asJSON, func() (string, error) {
+		end, err := overlapEnd()
+		if err != nil {
+			return "", err
+		}
+		if end != nil && !r.Force {
+			return "", fmt.Errorf("the overlap of the last rotation ends at %s: wait until then, revoke it, or add --force",
+				formatTime(end))
+		}
 		effect := fmt.Sprintf("create a new %s for project %s", name, projectID)
 		if r.Overlap == 0 {
 			effect += ", so that the current credential stops working at once"
 		} else {
 			effect += fmt.Sprintf(", and let the current credential work for %s more", r.Overlap)
 		}
-		if r.Force {
+		if end != nil {
 			effect += "; a credential that is in its overlap stops working at once"
 		}
 		return effect, nil
@@ -63,7 +81,9 @@ func (c projectRotateSecret) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	if ok, err := c.proceed(s, c.JSON, c.ID, "project secret"); !ok {
+	if ok, err := c.proceed(s, c.JSON, c.ID, "project secret", func() (*manage.Time, error) {
+		return secretOverlapEnd(ctx, c.manager, c.ID)
+	}); !ok {
 		return err
 	}
 	made, err := callManagement[manage.RotatedSecret](ctx, c.manager, "POST",
@@ -80,6 +100,12 @@ func (c projectRotateSecret) Run(ctx context.Context, s *streams) error {
 	return err
 }
 
+// secretOverlapEnd returns when the previous secret of a project stops working; nil if only the current one works.
+func secretOverlapEnd(ctx context.Context, m manager, projectID string) (*manage.Time, error) {
+	p, err := callManagement[manage.Project](ctx, m, "GET", apiPath("/projects/%s", projectID), nil)
+	return p.SecretOverlapEndsAt, err
+}
+
 type projectRevoke struct {
 	manager
 	irreversible
@@ -89,8 +115,12 @@ type projectRevoke struct {
 // Run ends the overlap of project secrets.
 func (c projectRevoke) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		end, err := secretOverlapEnd(ctx, c.manager, c.ID)
+		if err == nil && end == nil {
+			err = errors.New("there is no overlap of project secrets: only the current one works")
+		}
 		return fmt.Sprintf("end the overlap of project secrets of project %s, so that the previous secret stops working",
-			c.ID), nil
+			c.ID), err
 	}); !ok {
 		return err
 	}
@@ -117,12 +147,27 @@ type keyList struct {
 
 // Run lists the live API keys.
 func (c keyList) Run(ctx context.Context, s *streams) error {
-	keys, err := fetchPages(ctx, c.manager, apiPath("/projects/%s/keys", c.ID), url.Values{}, 0,
-		func(p manage.KeyList) ([]manage.Key, *string) { return p.Keys, p.NextCursor })
+	keys, err := fetchKeys(ctx, c.manager, c.ID)
 	if err != nil || c.structured() {
 		return printItems(s, c.lister, keys, err)
 	}
 	return showKeys(s, keys)
+}
+
+func fetchKeys(ctx context.Context, m manager, projectID string) ([]manage.Key, error) {
+	return fetchPages(ctx, m, apiPath("/projects/%s/keys", projectID), url.Values{}, 0,
+		func(p manage.KeyList) ([]manage.Key, *string) { return p.Keys, p.NextCursor })
+}
+
+// keyOverlapEnd returns when the previous API key of a project stops working; nil if only the current one works.
+func keyOverlapEnd(ctx context.Context, m manager, projectID string) (*manage.Time, error) {
+	keys, err := fetchKeys(ctx, m, projectID)
+	for _, k := range keys {
+		if k.OverlapEndsAt != nil {
+			return k.OverlapEndsAt, err
+		}
+	}
+	return nil, err
 }
 
 func showKeys(s *streams, keys []manage.Key) error {
@@ -176,7 +221,9 @@ func (c keyRotate) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	if ok, err := c.proceed(s, c.JSON, c.ID, "API key and Gateway secret"); !ok {
+	if ok, err := c.proceed(s, c.JSON, c.ID, "API key and Gateway secret", func() (*manage.Time, error) {
+		return keyOverlapEnd(ctx, c.manager, c.ID)
+	}); !ok {
 		return err
 	}
 	made, err := callManagement[manage.RotatedKey](ctx, c.manager, "POST", apiPath("/projects/%s/keys/rotate", c.ID), q)
@@ -201,7 +248,11 @@ type keyRevoke struct {
 // Run ends the overlap of API keys.
 func (c keyRevoke) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
-		return fmt.Sprintf("end the overlap of API keys of project %s, so that the previous key stops working", c.ID), nil
+		end, err := keyOverlapEnd(ctx, c.manager, c.ID)
+		if err == nil && end == nil {
+			err = errors.New("there is no overlap of API keys: only the current one works")
+		}
+		return fmt.Sprintf("end the overlap of API keys of project %s, so that the previous key stops working", c.ID), err
 	}); !ok {
 		return err
 	}

@@ -143,6 +143,9 @@ func (c resealCommand) Run(ctx context.Context, s *streams) error {
 		if c.MasterKey != "" {
 			where = "write it to a file next to " + c.KeyFile()
 		}
+		if _, err := c.LoadMasterKey(false); err != nil {
+			return "", err
+		}
 		return "seal every secret with a new master key and " + where + ", so that the server needs the new key", nil
 	}); !ok {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"parley/internal/api/manage"
@@ -131,7 +132,22 @@ type tokenRevoke struct {
 // Run revokes the token.
 func (c tokenRevoke) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
-		return "revoke management token " + c.ID, nil
+		list, err := callManagement[manage.TokenList](ctx, c.manager, "GET", "/tokens", nil)
+		if refused := (apiError{}); errors.As(err, &refused) && refused.code == manage.ErrorCodeRoleNotAllowed {
+			return "revoke management token " + c.ID, nil // a token may revoke itself
+		}
+		if err != nil {
+			return "", err
+		}
+		i := slices.IndexFunc(list.Tokens, func(t manage.Token) bool { return t.TokenId == c.ID })
+		if i < 0 {
+			return "", errors.New("there is no such token: parley token list shows all tokens")
+		}
+		effect := fmt.Sprintf("revoke management token %s %s", c.ID, quoteName(list.Tokens[i].Name))
+		if list.Tokens[i].InUse {
+			effect += ", which this command uses"
+		}
+		return effect, nil
 	}); !ok {
 		return err
 	}

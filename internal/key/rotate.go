@@ -51,7 +51,7 @@ type RotatedSecret struct {
 
 var (
 	errOverlap = fault.New(fault.Conflict, "overlap_in_force",
-		"the overlap of the last rotation has not ended: wait for its end, revoke it, or use force")
+		"the overlap of the last rotation has not ended")
 	errNoOverlap = fault.New(fault.NotFound, "no_overlap", "there is no overlap of API keys")
 	// ErrNoSecretOverlap is the error of RevokeSecretOverlap without an overlap in force.
 	ErrNoSecretOverlap = fault.New(fault.NotFound, "no_overlap", "there is no overlap of project secrets")

@@ -373,7 +373,9 @@ func testCredentials(t *testing.T, b *fixture) {
 	if k := keys(); len(k) != 2 || k[1].(m)["status"] != "retiring" || k[1].(m)["overlap_ends_at"] == nil {
 		t.Errorf("keys after the rotation: got %v, want a second one that is retiring", k)
 	}
-	const overlapping = "the overlap of the last rotation has not ended: wait for its end, revoke it, or use force"
+	const overlapping = "the overlap of the last rotation has not ended: wait for its end, which parley key list and " +
+		"parley project show print, end it now with parley key revoke-overlap or parley project revoke-secret-overlap, " +
+		"or add --force, which ends it"
 	b.assertError("POST", path+"/keys/rotate", m{}, 409, "overlap_in_force", overlapping)
 	b.mustCall("POST", path+"/keys/rotate", m{"force": true, "overlap": 60})
 	if left := b.mustCall("POST", path+"/keys/revoke-overlap", nil)["keys"].([]any); len(left) != 1 {

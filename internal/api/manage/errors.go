@@ -95,6 +95,11 @@ var remedies = map[string]remedy{
 		command: "an owner, an operator or an auditor sees all with parley session list",
 		page:    "the page Team lists all sessions",
 	},
+	"overlap_in_force": {
+		command: "wait for its end, which parley key list and parley project show print, end it now with " +
+			"parley key revoke-overlap or parley project revoke-secret-overlap, or add --force, which ends it",
+		page: "wait for its end, or end it now on the page of the project",
+	},
 	"no_overlap": {
 		command: "only the current one works, and an owner, an operator or an integrator of the project can begin " +
 			"an overlap with parley key rotate",
