@@ -141,7 +141,7 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 		return status
 	}
 	if err != nil {
-		fmt.Fprintln(errs, "parley:", err)
+		fmt.Fprintln(errs, "parley:", parseErrorText.Replace(err.Error()))
 		return exitUsage
 	}
 	err = refuseEmptyValues(parsed)
@@ -165,6 +165,11 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 	}
 	return exitOK
 }
+
+// parseErrorText replaces what kong says by what a reader understands: the empty value of a flag with a list of values
+// is the default, and not one to choose.
+var parseErrorText = strings.NewReplacer(`must be one of "",`, "must be one of ",
+	"expected value value", "expected a value")
 
 // printResult prints the result of a call to the server as JSON, or returns its
 // error.

@@ -36,7 +36,7 @@ type endpoint struct {
 // applyQuickstart sets missing flags from the quickstart file.
 func (m *manager) applyQuickstart() error {
 	if m.URL != "" && m.Token != "" {
-		return nil
+		return m.checkEndpoint()
 	}
 	q, err := quickstart.Read(m.DataDir)
 	if err != nil && !os.IsNotExist(err) {
@@ -48,11 +48,25 @@ func (m *manager) applyQuickstart() error {
 	if m.Token == "" {
 		m.Token = q.AdminToken
 	}
-	for flag, value := range map[string]string{"--url (PARLEY_URL)": m.URL, "--token (PARLEY_ADMIN_TOKEN)": m.Token} {
-		if value == "" {
-			return usageError{fmt.Errorf("%s is missing, and there is no %s in %s",
-				flag, quickstart.FileName, m.DataDir)}
-		}
+	return m.checkEndpoint()
+}
+
+// checkEndpoint returns an error if the address or the token of the server is missing, or the address is none.
+func (m *manager) checkEndpoint() error {
+	var missing []string
+	if m.URL == "" {
+		missing = append(missing, "--url (PARLEY_URL)")
+	}
+	if m.Token == "" {
+		missing = append(missing, "--token (PARLEY_ADMIN_TOKEN)")
+	}
+	if len(missing) > 0 {
+		return usageError{fmt.Errorf("%s must be set, because there is no %s in %s; or name the data directory of the "+
+			"server with --data-dir (PARLEY_DATA_DIR)", strings.Join(missing, " and "), quickstart.FileName, m.DataDir)}
+	}
+	u, err := url.Parse(m.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return usageError{fmt.Errorf("--url (PARLEY_URL) must be a URL such as http://127.0.0.1:8080, not %q", m.URL)}
 	}
 	return nil
 }

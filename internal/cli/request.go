@@ -68,7 +68,8 @@ func (c requestCommand) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	if c.URL == "" {
-		return usageError{fmt.Errorf("--url is missing, and there is no %s in %s", quickstart.FileName, c.DataDir)}
+		return usageError{fmt.Errorf("--url (PARLEY_URL) must be set, because there is no %s in %s; or name the data "+
+			"directory of the server with --data-dir (PARLEY_DATA_DIR)", quickstart.FileName, c.DataDir)}
 	}
 	if !strings.HasPrefix(c.Target, "/") {
 		return usageError{fmt.Errorf("the target must begin with /, such as /api/v5/keys")}
