@@ -28,7 +28,13 @@ func MakeFilesPrivate(dir string, log *slog.Logger) error {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	if info, err := os.Stat(dir); err == nil && info.IsDir() && info.Mode().Perm()&0o077 != 0 {
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist): // the start creates it
+	case err != nil:
+		return fmt.Errorf("--data-dir: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("--data-dir: %s is not a directory", dir)
+	case info.Mode().Perm()&0o077 != 0:
 		log.Warn("other users can enter the data directory, run chmod 700 unless that is intended",
 			"data_dir", dir, "mode", fmt.Sprintf("%04o", info.Mode().Perm()))
 	}
@@ -38,10 +44,10 @@ func MakeFilesPrivate(dir string, log *slog.Logger) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0) {
 			continue
 		}
-		if err == nil {
-			err = os.Chmod(path, 0o600)
-		}
 		if err != nil {
+			return fmt.Errorf("--data-dir: %w", err)
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
 			return fmt.Errorf("--data-dir: other users can read %s, and its mode cannot be changed to 0600: %w", path,
 				err)
 		}

@@ -47,3 +47,19 @@ func TestMakeFilesPrivate_ExistingAndNewFiles(t *testing.T) {
 		t.Errorf("directory that does not exist: got error %v, want none", err)
 	}
 }
+
+// A --data-dir that is a file is named as the cause, and not the mode of a file in it.
+func TestMakeFilesPrivate_NoDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		file:                        "--data-dir: " + file + " is not a directory",
+		filepath.Join(file, "data"): "--data-dir: stat " + file + "/data: not a directory",
+	} {
+		if err := MakeFilesPrivate(dir, nil); err == nil || err.Error() != want {
+			t.Errorf("%s: got error %v, want %q", dir, err, want)
+		}
+	}
+}
