@@ -244,6 +244,10 @@ func TestFindings(t *testing.T) {
 			func(t *testing.T, cfg *config.Config, _ string) {
 				mountDisk(t, cfg.DataDir, syscall.MS_REMOUNT, "20g")
 			}},
+		{checkDisk, "data_dir_read_only", Error,
+			"Mount the file system again so that it can be written, or change --data-dir.",
+			func(t *testing.T, cfg *config.Config) { mountDisk(t, cfg.DataDir, syscall.MS_RDONLY, "20g") },
+			func(t *testing.T, cfg *config.Config, _ string) { mountDisk(t, cfg.DataDir, syscall.MS_REMOUNT, "20g") }},
 		{checkBackups, "backup_dir", Error, "",
 			func(_ *testing.T, cfg *config.Config) {
 				cfg.BackupDir, cfg.BackupEvery = backups+"/new", config.Duration(24*time.Hour)

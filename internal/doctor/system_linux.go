@@ -129,7 +129,13 @@ func checkDisk(_ context.Context, cfg config.Config) Result {
 	if block == 0 {
 		block = uint64(fs.Bsize)
 	}
-	return diskResult(cfg, uint32(fs.Type), fs.Bavail*block, fs.Blocks*block)
+	result := diskResult(cfg, uint32(fs.Type), fs.Bavail*block, fs.Blocks*block)
+	if int64(fs.Flags)&unix.ST_RDONLY != 0 {
+		const change = "Mount the file system again so that it can be written, or change --data-dir."
+		result.add("data_dir_read_only", Error, change,
+			"The file system of %s is read-only, so the server does not start.", cfg.DataDir)
+	}
+	return result
 }
 
 // diskWrites is how many writes are measured, and slowDisk the median above which a disk is slow. Every

@@ -78,7 +78,7 @@ func mountDisk(t *testing.T, dir string, flags uintptr, size string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if flags == 0 {
+	if flags&syscall.MS_REMOUNT == 0 {
 		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	}
 }
