@@ -74,7 +74,7 @@ func parseMapping(root *yaml.Node) (map[string]string, error) {
 		key, value := root.Content[i], root.Content[i+1]
 		s, ok := known[key.Value]
 		if !ok || key.Kind != yaml.ScalarNode {
-			return nil, fmt.Errorf("line %d: unknown setting %q", key.Line, key.Value)
+			return nil, fmt.Errorf("line %d: unknown setting %q%s", key.Line, key.Value, suggestKey(key.Value, known))
 		}
 		if _, repeated := values[s.flag]; repeated {
 			return nil, fmt.Errorf("line %d: duplicate setting %s", key.Line, s.key)

@@ -7,9 +7,10 @@ import (
 
 func TestConfigFile_Errors(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
-		{"unknown", "listen: 127.0.0.1:1\nlistn: x\n", `line 2: unknown setting "listn"`},
-		{"with hyphens", "rtc-udp-port: 1\n", `line 1: unknown setting "rtc-udp-port"`},
-		{"in upper case", "PARLEY_LISTEN: x\n", `line 1: unknown setting "PARLEY_LISTEN"`},
+		{"unknown", "listen: 127.0.0.1:1\nlistn: x\n", `line 2: unknown setting "listn", did you mean "listen"?`},
+		{"with hyphens", "rtc-udp-port: 1\n", `line 1: unknown setting "rtc-udp-port", did you mean "rtc_udp_port"?`},
+		{"in upper case", "PARLEY_LISTEN: x\n", `line 1: unknown setting "PARLEY_LISTEN", did you mean "listen"?`},
+		{"mistyped twice", "rtc_upd_prt: 1\n", `line 1: unknown setting "rtc_upd_prt"`},
 		{"the file in the file", "config: other.yaml\n", `line 1: unknown setting "config"`},
 		{"merge key", "<<: {listen: x}\n", `line 1: unknown setting "<<"`},
 		{"twice", "listen: a:1\n\nlisten: b:1\n", `line 3: duplicate setting listen`},
