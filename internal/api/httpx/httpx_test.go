@@ -77,6 +77,19 @@ func TestMiddleware_LogsPathWithoutQuery(t *testing.T) {
 }
 
 // A stranger chooses the path and the method, so neither makes a long line in the log.
+// A client of a local socket has no address.
+func TestMiddleware_LogsLocalClient(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h := Middleware(http.NotFoundHandler(), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	r := httptest.NewRequest(http.MethodGet, "/overview", nil)
+	r.RemoteAddr = "@" // as package net has it
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	if !strings.Contains(log.String(), " client=local\n") {
+		t.Errorf("got the line %q, want the client local", log.String())
+	}
+}
+
 func TestMiddleware_LongPath(t *testing.T) {
 	t.Parallel()
 	for length, status := range map[int]int{2048: 418, 2049: 414, 30_000: 414} {

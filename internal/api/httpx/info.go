@@ -61,8 +61,11 @@ func (i *RequestInfo) IDHeader() []string {
 	return i.idHeader[:]
 }
 
-// ClientText returns Client as a text.
+// ClientText returns Client as a text. The client of a local socket has no address.
 func (i *RequestInfo) ClientText() string {
+	if !i.Client.IsValid() {
+		return "local"
+	}
 	if i.clientText == "" {
 		i.clientText = i.Client.String()
 	}
