@@ -98,12 +98,15 @@ func (c webhookShow) Run(ctx context.Context, s *streams) error {
 	}
 	var rows [][]string
 	for _, a := range *d.Attempts {
-		result := a.Error
+		result, status := a.Error, "" // without a response
 		if result == "" {
 			result = a.Answer
 		}
+		if a.Status != 0 {
+			status = strconv.Itoa(a.Status)
+		}
 		rows = append(rows, []string{strconv.Itoa(a.N), formatTime(&a.At),
-			(time.Duration(a.DurationMs) * time.Millisecond).String(), strconv.Itoa(a.Status), result})
+			(time.Duration(a.DurationMs) * time.Millisecond).String(), status, result})
 	}
 	if len(rows) == 0 {
 		return nil

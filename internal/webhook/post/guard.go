@@ -30,7 +30,8 @@ func (g Guard) check(a netip.Addr) error {
 		return nil
 	}
 	if reason := nonPublicReason(plain); reason != "" {
-		return fmt.Errorf("the address %s is refused: it is %s", plain, reason)
+		return fmt.Errorf("the address %s is refused: it is %s, which the operator can allow with --webhook-allow", plain,
+			reason)
 	}
 	return nil
 }
