@@ -141,6 +141,9 @@ type userCreate struct {
 
 // Run adds the user.
 func (c userCreate) Run(ctx context.Context, s *streams) error {
+	if err := checkRoleProjects(c.Role, c.Project); err != nil {
+		return err
+	}
 	q := manage.NewUser{Email: c.Email, Role: manage.TokenRole(c.Role), Name: optionalString(c.Name)}
 	if len(c.Project) > 0 {
 		q.ProjectIds = &c.Project

@@ -49,11 +49,8 @@ func (c tokenCreate) Run(ctx context.Context, s *streams) error {
 }
 
 func (c tokenCreate) create(ctx context.Context) (manage.NewTokenWithSecret, error) {
-	switch integrator := c.Role == string(operator.Integrator); {
-	case integrator && len(c.Project) == 0:
-		return manage.NewTokenWithSecret{}, usageError{errors.New("--project is required with --role integrator")}
-	case !integrator && len(c.Project) > 0:
-		return manage.NewTokenWithSecret{}, usageError{errors.New("--project is only for --role integrator")}
+	if err := checkRoleProjects(c.Role, c.Project); err != nil {
+		return manage.NewTokenWithSecret{}, err
 	}
 	var expiresAt time.Time
 	if c.Expires != nil {
@@ -101,6 +98,17 @@ func (c tokenCreate) create(ctx context.Context) (manage.NewTokenWithSecret, err
 		out.ExpiresAt = new(manage.NewTime(expiresAt))
 	}
 	return out, nil
+}
+
+// checkRoleProjects returns an error if a role needs projects and has none, or the other way round.
+func checkRoleProjects(role string, projects []string) error {
+	switch integrator := role == string(operator.Integrator); {
+	case integrator && len(projects) == 0:
+		return usageError{errors.New("--project is required with --role integrator")}
+	case !integrator && len(projects) > 0:
+		return usageError{errors.New("--project is only for --role integrator")}
+	}
+	return nil
 }
 
 type tokenList struct{ lister }
