@@ -64,8 +64,8 @@ func forbiddenBits(path string) fs.FileMode {
 type missingKeyError struct{ path string }
 
 func (e *missingKeyError) Error() string {
-	return fmt.Sprintf("the master key file %s does not exist: restore it from your backup, or set PARLEY_MASTER_KEY",
-		e.path)
+	return fmt.Sprintf("the master key file %s does not exist: copy the key there, or name its file with "+
+		"--master-key-file, or set PARLEY_MASTER_KEY; backups of Parley do not contain it", e.path)
 }
 
 func (e *missingKeyError) Unwrap() error { return fs.ErrNotExist }

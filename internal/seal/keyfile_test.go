@@ -14,7 +14,8 @@ func TestKeyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
 
 	_, err := LoadOrCreateKeyFile(path, false)
-	want := "the master key file " + path + " does not exist: restore it from your backup, or set PARLEY_MASTER_KEY"
+	want := "the master key file " + path + " does not exist: copy the key there, or name its file with " +
+		"--master-key-file, or set PARLEY_MASTER_KEY; backups of Parley do not contain it"
 	if !errors.Is(err, fs.ErrNotExist) || err.Error() != want {
 		t.Fatalf("missing file: got %v, want %s", err, want)
 	}
