@@ -25,6 +25,8 @@ type drainCommand struct {
 const (
 	// defaultDrainTime is the time for all meetings without --within.
 	defaultDrainTime = time.Minute
+	// maxDrainTime is the longest time that a server accepts.
+	maxDrainTime = 24 * time.Hour
 	// drainPollInterval is the time between two looks at a node that is draining.
 	drainPollInterval = 2 * time.Second
 	// drainGrace is how long after its time a node may still host meetings. The overview allows as long.
@@ -55,6 +57,9 @@ type drainJSON struct {
 
 // Run drains a node and waits until it hosts no meeting and relays no media to other nodes.
 func (c drainCommand) Run(ctx context.Context, s *streams) error {
+	if c.Within != nil && (c.Within.Std() < 0 || c.Within.Std() > maxDrainTime) {
+		return usageError{fmt.Errorf("--within must be between 0 and 24h, not %s", *c.Within)}
+	}
 	node, err := c.node(ctx)
 	if err != nil {
 		return err

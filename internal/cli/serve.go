@@ -59,7 +59,11 @@ func (c serveCommand) run(ctx context.Context, s *streams) error {
 	if os.Getenv("GOGC") == "" {
 		tuneGC()
 	}
-	if err := instance.MakeFilesPrivate(c.DataDir, log); err != nil {
+	filesLog := log
+	if service != nil {
+		filesLog = nil // the supervisor has logged it
+	}
+	if err := instance.MakeFilesPrivate(c.DataDir, filesLog); err != nil {
 		return err
 	}
 	var a *app.App
