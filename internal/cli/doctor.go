@@ -73,6 +73,9 @@ func (c doctorCommand) runRemote(ctx context.Context) (doctor.Report, error) {
 	return doctor.RunRemote(ctx, baseURL, code, c.Slow)
 }
 
+// localTimeout is how long a command waits for the server process on this machine.
+const localTimeout = 10 * time.Second
+
 // addFromServer adds what the running server has found.
 func (c doctorCommand) addFromServer(ctx context.Context, report *doctor.Report) {
 	overview, err := c.overview(ctx)
@@ -103,7 +106,7 @@ func (c doctorCommand) addFromServer(ctx context.Context, report *doctor.Report)
 // overview returns the overview of the server that runs on this machine, which needs no token. If there is none, or
 // with the flag --url, it asks the server at that URL.
 func (c doctorCommand) overview(ctx context.Context) (manage.Overview, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, localTimeout)
 	defer cancel()
 	if c.URL == "" || c.URL == os.Getenv("PARLEY_URL") { // other commands need it, and it may lead to another node
 		conn, err := instance.DialLocal(ctx, c.DataDir)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"parley/internal/api/manage"
+	"parley/internal/instance"
 )
 
 type statusCommand struct {
@@ -23,8 +25,36 @@ func (c statusCommand) Run(ctx context.Context, s *streams) error {
 		path += "?" + url.Values{"project_id": {c.Project}}.Encode()
 	}
 	o, err := callManagement[manage.Overview](ctx, c.manager, "GET", path, nil)
-	if err != nil || c.JSON {
-		return s.printResult(o, err)
+	if err != nil {
+		local, ok := c.localOverview(ctx, err)
+		if !ok {
+			return err
+		}
+		o, err = local, fmt.Errorf("%w\nThe server process on this machine works, and what is printed above is from it: "+
+			"look for the cause in the DNS, the certificate, the firewall or the proxy", err)
+	}
+	return errors.Join(c.print(s, o), err)
+}
+
+// localOverview asks the server process of the data directory, whose findings often say why nothing responds at its
+// public URL. It does so only after a call to that URL failed without a response of a server.
+func (c statusCommand) localOverview(ctx context.Context, failed error) (manage.Overview, bool) {
+	if c.URL != "" || c.Project != "" || errors.As(failed, new(apiError)) || errors.As(failed, new(usageError)) {
+		return manage.Overview{}, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, localTimeout)
+	defer cancel()
+	conn, err := instance.DialLocal(ctx, c.DataDir)
+	if err != nil {
+		return manage.Overview{}, false
+	}
+	o, err := localOverview(ctx, conn)
+	return o, err == nil
+}
+
+func (c statusCommand) print(s *streams, o manage.Overview) error {
+	if c.JSON {
+		return printJSON(s.out, o)
 	}
 	t := o.ConnectionTypes
 	var minutes float64
@@ -55,7 +85,7 @@ func (c statusCommand) Run(ctx context.Context, s *streams) error {
 		}
 	}
 	if len(o.Findings) == 0 {
-		_, err = fmt.Fprintln(s.out, "\nThere are no findings.")
+		_, err := fmt.Fprintln(s.out, "\nThere are no findings.")
 		return err
 	}
 	for _, f := range o.Findings {
