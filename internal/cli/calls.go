@@ -58,6 +58,10 @@ func (c callsCommand) Run(ctx context.Context, s *streams) error {
 		rows = append(rows, []string{formatTime(&at), call.ProjectId, call.Method, call.Path, strconv.Itoa(call.Status),
 			strconv.FormatFloat(call.DurationMs, 'f', 1, 64), caller, call.ClientAddress, call.UserAgent, call.RequestId, why})
 	}
+	if len(rows) == 0 && c.Request != "" {
+		fmt.Fprintln(s.err, "No recorded call has this request ID. If the call took longer than a minute, add --project. "+
+			"Old calls are deleted (--retention-calls).")
+	}
 	return printTable(s.out, []string{"TIME", "PROJECT", "METHOD", "PATH", "STATUS", "MS", "KEY", "ADDRESS", "USER AGENT",
 		"REQUEST", "CAUSE"}, rows)
 }
