@@ -13,6 +13,9 @@ import (
 	"strings"
 )
 
+// firstMilliseconds is a number of seconds in the year 5138, so a larger timestamp is probably in milliseconds.
+const firstMilliseconds = 1e11
+
 // hint is a common signing mistake.
 type hint struct {
 	Code    string `json:"code"`
@@ -185,7 +188,7 @@ func candidateTexts(t signedText, idempotencyKey, given string) []variant {
 	with("method", strings.ToLower(method), hintMethod)
 	with("idempotency key", "", hintIdempotency)
 	with("idempotency key", idempotencyKey, hintIdempotencySigned)
-	if n, err := strconv.ParseInt(timestamp, 10, 64); err == nil && n < 1e11 {
+	if n, err := strconv.ParseInt(timestamp, 10, 64); err == nil && n < firstMilliseconds {
 		for ms := range int64(1000) {
 			with("timestamp", strconv.FormatInt(n*1000+ms, 10), hintMilliseconds)
 		}

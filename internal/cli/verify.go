@@ -182,5 +182,8 @@ func (v verification) print(s *streams) {
 		fmt.Fprintf(s.out, "\nThe timestamp is %d s behind this clock: a server refuses it now.\n", -v.SkewSeconds)
 	case sign.Ahead.String():
 		fmt.Fprintf(s.out, "\nThe timestamp is %d s ahead of this clock: a server refuses it now.\n", v.SkewSeconds)
+		if v.SkewSeconds > firstMilliseconds {
+			fmt.Fprintln(s.out, "It is probably in milliseconds: sign and send Unix time in seconds.")
+		}
 	}
 }
