@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -122,7 +123,7 @@ func checkDisk(_ context.Context, cfg config.Config) Result {
 	}
 	defer diskBusy.Store(false)
 	var fs syscall.Statfs_t
-	if err := syscall.Statfs(cfg.DataDir, &fs); err != nil {
+	if err := syscall.Statfs(existingDirectory(cfg.DataDir), &fs); err != nil {
 		return unknown("cannot read the file system of %s: %v", cfg.DataDir, err)
 	}
 	block := uint64(fs.Frsize)
@@ -138,6 +139,17 @@ func checkDisk(_ context.Context, cfg config.Config) Result {
 	return result
 }
 
+// existingDirectory returns the directory, or before the first start the one above it that exists.
+func existingDirectory(dir string) string {
+	for {
+		above := filepath.Dir(dir)
+		if _, err := os.Stat(dir); above == dir || !errors.Is(err, os.ErrNotExist) {
+			return dir
+		}
+		dir = above
+	}
+}
+
 // diskWrites is how many writes are measured, and slowDisk the median above which a disk is slow. Every
 // change waits for one write.
 const (
@@ -150,6 +162,9 @@ func checkDiskSpeed(ctx context.Context, cfg config.Config) Result {
 		return fine("the database is elsewhere")
 	}
 	file, err := os.CreateTemp(cfg.DataDir, ".doctor-*.tmp")
+	if errors.Is(err, os.ErrNotExist) {
+		return unknown("%s does not exist: the first start creates it", cfg.DataDir)
+	}
 	if err != nil {
 		return unknown("cannot write to %s: %v", cfg.DataDir, err)
 	}

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -49,6 +50,23 @@ func TestSystemResults(t *testing.T) {
 		if got := (Report{[]Result{c.result}}).Worst(); got != c.want || strings.Join(ids, " ") != c.id {
 			t.Errorf("%s: got %+v, want %q of the level %q", c.name, c.result, c.id, c.want)
 		}
+	}
+}
+
+// Before the first start, the disk on which the data directory will be is checked. Not parallel, because one check
+// looks at the disk at a time.
+func TestCheckDisk_BeforeFirstStart(t *testing.T) {
+	cfg := config.Default()
+	existing := t.TempDir()
+	cfg.DataDir = existing
+	want := checkDisk(t.Context(), cfg)
+	cfg.DataDir = filepath.Join(existing, "var", "parley")
+	if got := checkDisk(t.Context(), cfg); got.Unknown != "" || len(got.Findings) != len(want.Findings) {
+		t.Errorf("disk: got %+v, want a result as for %s: %+v", got, existing, want)
+	}
+	speed := checkDiskSpeed(t.Context(), cfg)
+	if !strings.HasSuffix(speed.Unknown, "/var/parley does not exist: the first start creates it") {
+		t.Errorf("speed: got %+v, want that the first start creates the directory", speed)
 	}
 }
 
