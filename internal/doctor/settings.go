@@ -159,6 +159,8 @@ func checkQuickstart(_ context.Context, cfg config.Config) Result {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fine("none: its secrets are not on this disk")
+	case errors.Is(err, fs.ErrPermission):
+		return unknown(otherUser, file)
 	case err != nil:
 		return unknown("%s", oneLine(err))
 	}

@@ -165,6 +165,9 @@ func checkDiskSpeed(ctx context.Context, cfg config.Config) Result {
 	if errors.Is(err, os.ErrNotExist) {
 		return unknown("%s does not exist: the first start creates it", cfg.DataDir)
 	}
+	if errors.Is(err, os.ErrPermission) {
+		return unknown("this user cannot write to %s: run the command as the user of the server", cfg.DataDir)
+	}
 	if err != nil {
 		return unknown("cannot write to %s: %v", cfg.DataDir, err)
 	}

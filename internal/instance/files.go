@@ -31,7 +31,7 @@ func MakeFilesPrivate(dir string, log *slog.Logger) error {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist): // the start creates it
 	case err != nil:
-		return fmt.Errorf("--data-dir: %w", err)
+		return dataDirError(dir, err)
 	case !info.IsDir():
 		return fmt.Errorf("--data-dir: %s is not a directory", dir)
 	case info.Mode().Perm()&0o077 != 0:
@@ -45,7 +45,7 @@ func MakeFilesPrivate(dir string, log *slog.Logger) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("--data-dir: %w", err)
+			return dataDirError(dir, err)
 		}
 		if err := os.Chmod(path, 0o600); err != nil {
 			return fmt.Errorf("--data-dir: other users can read %s, and its mode cannot be changed to 0600: %w", path,
@@ -55,4 +55,12 @@ func MakeFilesPrivate(dir string, log *slog.Logger) error {
 			"file", path, "mode", fmt.Sprintf("%04o", info.Mode().Perm()))
 	}
 	return nil
+}
+
+// dataDirError returns the error of a data directory whose files cannot be looked at.
+func dataDirError(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("--data-dir: this user cannot read %s: run the command as the user of the server", dir)
+	}
+	return fmt.Errorf("--data-dir: %w", err)
 }

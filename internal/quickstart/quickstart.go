@@ -42,7 +42,14 @@ type File struct {
 }
 
 // Read reads the quickstart file of a data directory.
-func Read(dir string) (File, error) { return readFile(filepath.Join(dir, FileName)) }
+func Read(dir string) (File, error) {
+	path := filepath.Join(dir, FileName)
+	q, err := readFile(path)
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("this user cannot read %s: run the command as the user of the server", path)
+	}
+	return q, err
+}
 
 func readFile(path string) (File, error) {
 	var q File
