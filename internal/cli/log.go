@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -27,8 +28,13 @@ func newLogger(c config.Config, w *logWriter) *slog.Logger {
 	return slog.New(outageHandler{flushOnWarnHandler{inner, w}, &outages{logged: map[string]*outage{}}})
 }
 
-// outageInterval is the time in which an operation that fails because a dependency does not answer has one line.
-const outageInterval = 30 * time.Second
+const (
+	// outageInterval is the time in which an operation that fails because a dependency does not answer has one line
+	// for each object.
+	outageInterval = 30 * time.Second
+	// maxOutages is the number of operations and objects that outages remembers. Lines of others are all written.
+	maxOutages = 1000
+)
 
 // outageHandler leaves out most of the lines with which background operations say each second that the database does
 // not answer, because they would hide the other lines. A line says how many were left out before it. Lines of the
@@ -38,10 +44,10 @@ type outageHandler struct {
 	outages *outages
 }
 
-// Handle writes a record, unless its operation failed for the same reason a moment ago.
+// Handle writes a record, unless its operation failed for the same object a moment ago.
 func (h outageHandler) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level >= slog.LevelWarn && failedUnavailable(r) {
-		suppressed, log := h.outages.take(r.Message, r.Time)
+	if operation, unavailable := failedOperation(r); unavailable {
+		suppressed, log := h.outages.take(operation, r.Time)
 		if !log {
 			return nil
 		}
@@ -65,44 +71,62 @@ func (h outageHandler) WithGroup(name string) slog.Handler {
 	return h
 }
 
-// failedUnavailable reports whether a record has the error of a dependency that does not answer.
-func failedUnavailable(r slog.Record) bool {
-	found := false
+// failedOperation returns the message of a warning or an error and the object that it names, such as a room, and
+// reports whether it has the error of a dependency that does not answer.
+func failedOperation(r slog.Record) (operation string, unavailable bool) {
+	if r.Level < slog.LevelWarn {
+		return "", false
+	}
+	operation = r.Message
 	r.Attrs(func(a slog.Attr) bool {
-		err, ok := a.Value.Any().(error)
-		found = ok && fault.Is(err, fault.Unavailable)
-		return !found
+		if err, ok := a.Value.Any().(error); ok {
+			unavailable = unavailable || fault.Is(err, fault.Unavailable)
+		} else {
+			operation += " " + a.String()
+		}
+		return true
 	})
-	return found
+	return operation, unavailable
 }
 
-// outages knows when each operation was last logged as failed. Its keys are messages, which are constants of the
-// program.
+// outages knows when each operation was last logged as failed.
 type outages struct {
 	mu     sync.Mutex
 	logged map[string]*outage
 }
 
 type outage struct {
-	at         time.Time
-	suppressed int // lines that were left out since
+	loggedAt, failedAt time.Time
+	suppressed         int // lines that were left out since loggedAt
 }
 
-// take reports whether the failure of an operation is logged now, and how many were left out before.
-func (o *outages) take(message string, now time.Time) (suppressed int, log bool) {
+// take reports whether the failure of an operation is logged now, and how many were left out before in the same outage.
+func (o *outages) take(operation string, now time.Time) (suppressed int, log bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	last := o.logged[message]
-	if last != nil && now.Sub(last.at) < outageInterval {
+	if len(o.logged) >= maxOutages {
+		maps.DeleteFunc(o.logged, func(_ string, old *outage) bool { return old.isOver(now) })
+	}
+	last := o.logged[operation]
+	switch {
+	case last == nil && len(o.logged) >= maxOutages:
+		return 0, true
+	case last == nil || last.isOver(now):
+		o.logged[operation] = &outage{loggedAt: now, failedAt: now}
+		return 0, true
+	}
+	last.failedAt = now
+	if now.Sub(last.loggedAt) < outageInterval {
 		last.suppressed++
 		return 0, false
 	}
-	if last != nil {
-		suppressed = last.suppressed
-	}
-	o.logged[message] = &outage{at: now}
+	suppressed = last.suppressed
+	last.loggedAt, last.suppressed = now, 0
 	return suppressed, true
 }
+
+// isOver reports whether an operation has not failed for so long that its next failure belongs to another outage.
+func (o *outage) isOver(now time.Time) bool { return now.Sub(o.failedAt) >= outageInterval }
 
 // flushOnWarnHandler flushes the log at once after a record with level warn or
 // higher.

@@ -102,15 +102,17 @@ func TestLogger_OutageHasFewLines(t *testing.T) {
 		lines := &logWriter{out: &out}
 		log := newLogger(config.Config{}, lines)
 		down := &fault.Error{Kind: fault.Unavailable, Message: "the database does not answer"}
-		for range 61 { // seconds
+		for i := range 61 { // seconds
 			log.Warn("list rooms failed", "error", down)
 			log.With("node", 1).Warn("list sessions failed", "error", fmt.Errorf("wrapped: %w", down))
 			log.Error("close session failed", "error", errors.New("another reason"))
+			log.Warn("update room failed", "room_id", i%2, "error", down)
 			time.Sleep(time.Second) // of the fake clock
 		}
 		lines.flush()
 		for message, want := range map[string]int{
 			"list rooms failed": 3, "list sessions failed": 3, "close session failed": 61,
+			"room_id=0": 3, "room_id=1": 2, // each room has lines of its own
 		} {
 			if got := strings.Count(out.String(), message); got != want {
 				t.Errorf("%s: got %d lines in 61 seconds, want %d", message, got, want)
@@ -118,6 +120,14 @@ func TestLogger_OutageHasFewLines(t *testing.T) {
 		}
 		if got := strings.Count(out.String(), "suppressed=29"); got != 4 {
 			t.Errorf("got %d lines with suppressed=29, want two of each operation: %s", got, out.String())
+		}
+		out.Reset()
+		time.Sleep(time.Hour)
+		log.Warn("list rooms failed", "error", down)
+		log.Warn("list rooms failed", "error", down)
+		lines.flush()
+		if got := out.String(); strings.Count(got, "list rooms failed") != 1 || strings.Contains(got, "suppressed") {
+			t.Errorf("the next outage: got %s, want one line without a number of lines that were left out", got)
 		}
 	})
 }

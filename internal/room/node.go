@@ -336,16 +336,17 @@ func (s *Presence) heartbeatInterval() time.Duration {
 }
 
 // heartbeat writes a heartbeat, and logs when the database answers again, so that the log has both ends of an outage.
+// The end is a warning like the beginning, so that no level of the log shows only one of them.
 func (s *Presence) heartbeat(ctx context.Context) {
 	now := s.now()
+	err := s.writeHeartbeat(ctx)
+	s.logFailure(ctx, "write heartbeat", err)
 	switch failing := s.failingSince.Load(); {
-	case s.logFailure(ctx, "write heartbeat", s.writeHeartbeat(ctx)):
-		if failing == nil && ctx.Err() == nil {
-			s.failingSince.Store(&now)
-		}
-	case failing != nil:
+	case failing == nil && fault.Is(err, fault.Unavailable) && ctx.Err() == nil:
+		s.failingSince.Store(&now)
+	case failing != nil && err == nil:
 		s.failingSince.Store(nil)
-		s.log.Info("the database accepts writes again", "failed_since", failing.UTC())
+		s.log.Warn("the database accepts writes again", "failed_since", failing.UTC())
 	}
 }
 
