@@ -16,9 +16,8 @@ import (
 // ofCommand are the findings that a running server never has, because only parley doctor makes their checks.
 var ofCommand = []string{"unknown_variable", "certificate_file", "certificate_name", "database_unavailable",
 	"database_standby", "master_key_missing", "master_key_mode", "master_key_invalid", "master_key_wrong",
-	"master_key_in_backups", "database_damaged", "database_log", "proc_stat", "data_dir_read_only", "disk_slow",
-	"backup_dir", "quickstart_secrets", "proxy_idle", "server_unavailable", "public_unreachable", "media_unreachable",
-	"server_clock"}
+	"master_key_in_backups", "database_damaged", "database_log", "proc_stat", "disk_slow", "backup_dir",
+	"quickstart_secrets", "proxy_idle", "server_unavailable", "public_unreachable", "media_unreachable", "server_clock"}
 
 // Every finding is documented, and a test has its ID.
 func TestFindings_AreDocumentedAndTested(t *testing.T) {

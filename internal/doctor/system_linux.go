@@ -134,7 +134,7 @@ func checkDisk(_ context.Context, cfg config.Config) Result {
 	if int64(fs.Flags)&unix.ST_RDONLY != 0 {
 		const change = "Mount the file system again so that it can be written, or change --data-dir."
 		result.add("data_dir_read_only", Error, change,
-			"The file system of %s is read-only, so the server does not start.", cfg.DataDir)
+			"The file system of %s is read-only, so the server cannot write to it, and does not start on it.", cfg.DataDir)
 	}
 	return result
 }
