@@ -103,6 +103,8 @@ func TestSignatureCheck(t *testing.T) {
 			manage.SignatureCheck{Matches: true, Accepted: true, KeySlot: "current"}},
 		{"query not signed", v5("v5", "GET", "limit=5", s.APIKey, timestamp, signV5(v5Path, timestamp, ""), ""),
 			manage.SignatureCheck{KeySlot: "current", Cause: requestlog.CauseBadSignature, Hint: requestlog.HintQuery}},
+		{"URL signed", v5("v5", "GET", "", s.APIKey, timestamp, signV5(s.app.BaseURL()+v5Path, timestamp, ""), ""),
+			manage.SignatureCheck{KeySlot: "current", Cause: requestlog.CauseBadSignature, Hint: requestlog.HintURL}},
 		{"stale", v5("v5", "GET", "", s.APIKey, stale, signV5(v5Path, stale, ""), ""),
 			manage.SignatureCheck{Matches: true, KeySlot: "current", Cause: requestlog.CauseStaleTimestamp}},
 		{"stale companion", v5("companion", "GET", "", s.APIKey, stale, signV5(v5Path, stale, ""), ""),

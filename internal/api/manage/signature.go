@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -39,6 +40,11 @@ func (s *server) checkSignature(w http.ResponseWriter, r *http.Request, projectI
 	if err != nil {
 		return SignatureCheck{}, err
 	}
+	public, err := url.Parse(s.BaseURL())
+	if err != nil {
+		return SignatureCheck{}, err
+	}
+	signed.Host = cmp.Or(signed.Header.Get("Host"), public.Host)
 	info := &httpx.RequestInfo{Client: httpx.FromContext(r.Context()).Client}
 	signed = signed.WithContext(httpx.NewContext(r.Context(), info))
 	result, err := check(signed, projectID, []byte(httpx.OrZero(sent.Body)))
