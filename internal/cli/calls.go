@@ -59,8 +59,11 @@ func (c callsCommand) Run(ctx context.Context, s *streams) error {
 			strconv.FormatFloat(call.DurationMs, 'f', 1, 64), caller, call.ClientAddress, call.UserAgent, call.RequestId, why})
 	}
 	if len(rows) == 0 && c.Request != "" {
-		fmt.Fprintln(s.err, "No recorded call has this request ID. If the call took longer than a minute, add --project. "+
-			"Old calls are deleted (--retention-calls).")
+		advice := "If the call took longer than a minute, add --project. "
+		if c.Project != "" {
+			advice = ""
+		}
+		fmt.Fprintln(s.err, "No recorded call has this request ID. "+advice+"Old calls are deleted (--retention-calls).")
 	}
 	return printTable(s.out, []string{"TIME", "PROJECT", "METHOD", "PATH", "STATUS", "MS", "KEY", "ADDRESS", "USER AGENT",
 		"REQUEST", "CAUSE"}, rows)

@@ -103,12 +103,16 @@ func (c doctorCommand) addFromServer(ctx context.Context, report *doctor.Report)
 	})
 }
 
+// isChosen reports whether a URL is that of the flag --url. The variable PARLEY_URL is for all commands, and may lead
+// to another node than the one on this machine.
+func isChosen(url string) bool { return url != "" && url != os.Getenv("PARLEY_URL") }
+
 // overview returns the overview of the server that runs on this machine, which needs no token. If there is none, or
 // with the flag --url, it asks the server at that URL.
 func (c doctorCommand) overview(ctx context.Context) (manage.Overview, error) {
 	ctx, cancel := context.WithTimeout(ctx, localTimeout)
 	defer cancel()
-	if c.URL == "" || c.URL == os.Getenv("PARLEY_URL") { // other commands need it, and it may lead to another node
+	if !isChosen(c.URL) {
 		conn, err := instance.DialLocal(ctx, c.DataDir)
 		if err == nil {
 			return localOverview(ctx, conn)

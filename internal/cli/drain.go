@@ -11,6 +11,7 @@ import (
 	"parley/internal/api/manage"
 	"parley/internal/config"
 	"parley/internal/plural"
+	"parley/internal/room"
 )
 
 type drainCommand struct {
@@ -25,8 +26,6 @@ type drainCommand struct {
 const (
 	// defaultDrainTime is the time for all meetings without --within.
 	defaultDrainTime = time.Minute
-	// maxDrainTime is the longest time that a server accepts.
-	maxDrainTime = 24 * time.Hour
 	// drainPollInterval is the time between two looks at a node that is draining.
 	drainPollInterval = 2 * time.Second
 	// drainGrace is how long after its time a node may still host meetings. The overview allows as long.
@@ -57,7 +56,7 @@ type drainJSON struct {
 
 // Run drains a node and waits until it hosts no meeting and relays no media to other nodes.
 func (c drainCommand) Run(ctx context.Context, s *streams) error {
-	if c.Within != nil && (c.Within.Std() < 0 || c.Within.Std() > maxDrainTime) {
+	if c.Within != nil && (c.Within.Std() < 0 || c.Within.Std() > room.MaxDrain) {
 		return usageError{fmt.Errorf("--within must be between 0 and 24h, not %s", *c.Within)}
 	}
 	node, err := c.node(ctx)

@@ -66,7 +66,7 @@ func (m *manager) checkEndpoint() error {
 	}
 	u, err := url.Parse(m.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return usageError{fmt.Errorf("--url (PARLEY_URL) must be a URL such as http://127.0.0.1:8080, not %q", m.URL)}
+		return usageError{fmt.Errorf("--url (PARLEY_URL) must be a URL such as http://127.0.0.1:8080")} // it may be the token
 	}
 	return nil
 }

@@ -145,7 +145,9 @@ func TestManager_RefusesEmptyValues(t *testing.T) {
 		{[]string{"drain", ""}, "<node>"},
 		{[]string{"portal", noID, ""}, "<project-id>"},
 		{[]string{"person", "erase", noID, "--user-id", ""}, "--user-id"},
+		{[]string{"user", "change", noID, "--role", "integrator", "--project", ""}, "--project"},
 		{[]string{"project", "list", "--search", ""}, ""},
+		{[]string{"project", "list"}, ""},
 	} {
 		var out, errs bytes.Buffer
 		status := Main(t.Context(), append(c.args, "--url", server.URL, "--token", "pt_test"), nil, &out, &errs)

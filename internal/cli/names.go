@@ -84,17 +84,22 @@ func refuseEmptyValues(parsed *kong.Context) error {
 }
 
 // choosesObjects reports whether a flag names an object, a time or another value that objects must have. Without a
-// value, --url and --token have the one of quickstart.json, and a search for a text finds everything.
+// value, --url and --token have the one of quickstart.json, and a search for a text finds everything. Some flags with a
+// list of values have "" in it.
 func choosesObjects(f *kong.Flag) bool {
-	return f.PlaceHolder != "" && f.PlaceHolder != "TEXT" && f.Name != "url" && f.Name != "token"
+	return f.PlaceHolder != "" && f.PlaceHolder != "TEXT" && f.Name != "url" && f.Name != "token" &&
+		!strings.HasPrefix(f.Enum, ",")
 }
 
-// isEmptyText reports whether a value is an empty text or a list that contains one.
+// isEmptyText reports whether a value is an empty text, an empty list, or a list that contains an empty text.
 func isEmptyText(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
 		return v.Len() == 0
 	case reflect.Slice:
+		if v.Len() == 0 {
+			return true
+		}
 		for i := range v.Len() {
 			if isEmptyText(v.Index(i)) {
 				return true

@@ -74,11 +74,16 @@ func (c personErase) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	failed := compactionError("the person is erased", done.Compaction)
+	nothing := done.Erased == manage.PersonErasedCounts{}
+	effect := "the person is erased"
+	if nothing {
+		effect = "nothing was left to erase"
+	}
+	failed := compactionError(effect, done.Compaction)
 	if c.JSON {
 		return errors.Join(s.printResult(done, nil), failed)
 	}
-	if done.Erased == (manage.PersonErasedCounts{}) {
+	if nothing {
 		fmt.Fprintf(s.out, "Nothing is stored about this person in project %s, so nothing was erased. "+
 			"Check the ID, unless an earlier command has erased the person.\n", c.Project)
 		if done.Compaction != "later" { // nothing was deleted that the database must overwrite

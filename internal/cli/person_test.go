@@ -12,8 +12,9 @@ import (
 func TestDeletion_CompactionFails(t *testing.T) {
 	t.Parallel()
 	var compaction string
+	erased := `{"rooms":1}`
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"usage_hours":2,"erased":{"rooms":1},"erased_at":"2027-03-01T12:00:00Z",` +
+		_, _ = w.Write([]byte(`{"usage_hours":2,"erased":` + erased + `,"erased_at":"2027-03-01T12:00:00Z",` +
 			`"compaction":"` + compaction + `"}`))
 	}))
 	t.Cleanup(server.Close)
@@ -41,5 +42,12 @@ func TestDeletion_CompactionFails(t *testing.T) {
 				}
 			}
 		}
+	}
+	erased, compaction = "{}", "failed" // the person was erased before
+	var out, errs strings.Builder
+	args := strings.Fields("person erase " + noID + " --user-id ada --url " + server.URL + " --token pt_x")
+	status := Main(t.Context(), args, nil, &out, &errs)
+	if status != exitError || !strings.HasPrefix(errs.String(), "parley: nothing was left to erase, but the compaction") {
+		t.Errorf("an erased person: got status %d and %q, want %d and that nothing was left", status, &errs, exitError)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"parley/internal/api/manage"
 	"parley/internal/config"
+	"parley/internal/key"
 )
 
 // rotationFlags are the flags of a rotation.
@@ -19,12 +20,9 @@ type rotationFlags struct {
 	Force   bool            `help:"Rotation also during an overlap, which revokes the overlap credential."`
 }
 
-// maxOverlap is the longest overlap that a server accepts.
-const maxOverlap = 7 * 24 * time.Hour
-
 func (r rotationFlags) toRequest() (manage.Rotation, error) {
 	overlap := r.Overlap.Std()
-	if overlap < 0 || overlap > maxOverlap {
+	if overlap < 0 || overlap > key.MaxOverlap {
 		return manage.Rotation{}, usageError{fmt.Errorf("--overlap must be between 0 and 7d, not %s", r.Overlap)}
 	}
 	if overlap%time.Second != 0 {

@@ -30,8 +30,8 @@ func (c statusCommand) Run(ctx context.Context, s *streams) error {
 		if !ok {
 			return err
 		}
-		o, err = local, fmt.Errorf("%w\nThe server process on this machine works, and what is printed above is from it: "+
-			"look for the cause in the DNS, the certificate, the firewall or the proxy", err)
+		o, err = local, fmt.Errorf("%w\nThe server process of %s on this machine works, and what is printed above is from "+
+			"it: look for the cause in the DNS, the certificate, the firewall or the proxy", err, c.DataDir)
 	}
 	return errors.Join(c.print(s, o), err)
 }
@@ -39,7 +39,7 @@ func (c statusCommand) Run(ctx context.Context, s *streams) error {
 // localOverview asks the server process of the data directory, whose findings often say why nothing responds at its
 // public URL. It does so only after a call to that URL failed without a response of a server.
 func (c statusCommand) localOverview(ctx context.Context, failed error) (manage.Overview, bool) {
-	if c.URL != "" || c.Project != "" || errors.As(failed, new(apiError)) || errors.As(failed, new(usageError)) {
+	if isChosen(c.URL) || c.Project != "" || errors.As(failed, new(apiError)) || errors.As(failed, new(usageError)) {
 		return manage.Overview{}, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, localTimeout)

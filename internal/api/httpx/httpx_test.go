@@ -76,7 +76,6 @@ func TestMiddleware_LogsPathWithoutQuery(t *testing.T) {
 	}
 }
 
-// A stranger chooses the path and the method, so neither makes a long line in the log.
 // A client of a local socket has no address.
 func TestMiddleware_LogsLocalClient(t *testing.T) {
 	t.Parallel()
@@ -90,6 +89,7 @@ func TestMiddleware_LogsLocalClient(t *testing.T) {
 	}
 }
 
+// A stranger chooses the path and the method, so neither makes a long line in the log.
 func TestMiddleware_LongPath(t *testing.T) {
 	t.Parallel()
 	for length, status := range map[int]int{2048: 418, 2049: 414, 30_000: 414} {
