@@ -1,10 +1,13 @@
 import type { Locator } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { Person, phone } from './browser';
 import { browser, closeAll, server, setUp } from './fixture';
 import { measured } from './measure';
 
 setUp();
+
+// Each test is right alone, and after one that failed.
+beforeEach(() => server.set('locks.waiting_room=', 'invitations_required='));
 
 /** Opens a link and asks to join. */
 async function knock(person: Person, link: string, name: string): Promise<void> {
@@ -75,7 +78,7 @@ test('guests wait until a host admits or denies them', async () => {
   await host.seen('door-people');
   await host.button('Deny (Chen)').focus();
   await host.page.keyboard.press('Enter');
-  await chen.page.getByRole('heading', { name: 'The host didn’t let you in' }).waitFor();
+  await chen.page.getByRole('heading', { name: 'The host didn’t admit you' }).waitFor();
   await chen.seen('dark-turned-away');
   await host.button('Deny (Chen)').waitFor({ state: 'detached' });
 
@@ -122,7 +125,6 @@ test('a visitor who stops waiting leaves the list, and a host on a phone admits 
   await notice(host).waitFor({ state: 'detached' });
 
   await closeAll([host, ben, chen]);
-  server.set('locks.waiting_room=');
 });
 
 // The server lets a guest ask again two minutes after a denial.
@@ -154,7 +156,7 @@ test('a guest who comes back while the waiting room is on reads that they wait, 
   // The host sees a guest again whom the host has denied once. The page waits until the server allows it.
   await ben.button('Ask to join').click();
   await notice(host).getByRole('button', { name: 'Deny', exact: true }).click();
-  await ben.page.getByRole('heading', { name: 'The host didn’t let you in' }).waitFor();
+  await ben.page.getByRole('heading', { name: 'The host didn’t admit you' }).waitFor();
   await ben.button('Ask to join').click({ timeout: 200_000 });
   await notice(host).getByText('Ben wants to join.').waitFor();
   await notice(host).getByRole('button', { name: 'Admit', exact: true }).click();
@@ -211,7 +213,6 @@ test('hosts create links that work where the address alone does not', async () =
   expect(await ben.page.getByRole('heading', { name: 'Invite' }).count()).toBe(0);
   await closeAll([host, ben, chen, dora]);
   await late.close();
-  server.set('invitations_required=');
 });
 
 test('a removed participant can ask again, and can join after a host has readmitted them', async () => {
