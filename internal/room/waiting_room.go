@@ -59,7 +59,7 @@ func (k Knock) denial(now time.Time) error {
 		return nil
 	}
 	return &fault.Error{Kind: fault.Forbidden, Code: "turned_away", RetryAfter: wait,
-		Message: "the host did not let you in, you can ask again in two minutes"}
+		Message: "the host did not admit you, you can ask again in two minutes"}
 }
 
 // StopWaiting forgets that the visitor with that seat key waits, because their page was closed or

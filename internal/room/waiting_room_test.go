@@ -115,7 +115,7 @@ func TestWaitingRoom(t *testing.T) {
 	// A denied visitor gets the reason and may ask again after a minute.
 	assertDenied := func(err error) {
 		t.Helper()
-		assertError(t, err, fault.Forbidden, "turned_away", "the host did not let you in, you can ask again in two minutes")
+		assertError(t, err, fault.Forbidden, "turned_away", "the host did not admit you, you can ask again in two minutes")
 		if wait := fault.From(err).RetryAfter; wait != room.KnockDenialTTL {
 			t.Errorf("RetryAfter of a denied visitor: got %s, want %s", wait, room.KnockDenialTTL)
 		}
@@ -217,7 +217,7 @@ func TestWaitingRoom_BackgroundPage(t *testing.T) {
 	f.clock.advance(65 * time.Second)
 	f.Sweep(ctx)
 	_, err := f.ReserveSeat(ctx, id, guest(4))
-	assertError(t, err, fault.Forbidden, "turned_away", "the host did not let you in, you can ask again in two minutes")
+	assertError(t, err, fault.Forbidden, "turned_away", "the host did not admit you, you can ask again in two minutes")
 }
 
 // A visitor is told whether a host is there to let them in.

@@ -150,7 +150,7 @@ describe('the language', () => {
       });
     });
     await person.open(room.guest_link);
-    await person.button('Participer').waitFor();
+    await person.button('Rejoindre').waitFor();
     const seen = await person.page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen.join('\n'));
     expect(seen).toContain('Votre nom');
     expect(seen).not.toMatch(/Join|Your name|Opening/);
@@ -194,7 +194,7 @@ describe('the language', () => {
     const room = await server.createRoom();
     const person = await Person.arrive(browser);
     await person.open(`${room.guest_link}#lang=fr&name=Ana`);
-    await person.button('Participer').waitFor();
+    await person.button('Rejoindre').waitFor();
     expect(await person.page.getByLabel('Votre nom').inputValue()).toBe('Ana');
     expect(person.requests.filter((url) => url.includes('Ana') && !url.includes('#'))).toEqual([]);
     await person.close();

@@ -75,7 +75,7 @@ test('before a room, a title of 90 letters pushes nothing off the screen', async
   await page.unroute('**/preview');
 
   for (const [code, status, heading] of [
-    ['turned_away', 403, 'The host didn’t let you in'],
+    ['turned_away', 403, 'The host didn’t admit you'],
     ['removed', 403, 'You were removed from this room'],
     ['room_ended', 410, 'This room has ended'],
   ] as const) {

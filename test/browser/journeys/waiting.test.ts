@@ -42,7 +42,7 @@ test('guests wait until the host admits or denies them', async () => {
 
   await ask(chen, 'Chen');
   await notice.getByRole('button', { name: 'Deny', exact: true }).click();
-  await chen.page.getByRole('heading', { name: 'The host didn’t let you in' }).waitFor();
+  await chen.page.getByRole('heading', { name: 'The host didn’t admit you' }).waitFor();
   await expect.poll(() => server.participants(room.room_id)).toBe(2);
   await closeAll([host, ben, chen], /status of 403/);
 });

@@ -258,7 +258,7 @@ export const ar: Messages = {
   'rooms.empty.title': 'لا أحد غيرك هنا بعد',
   'rooms.empty.text': 'انتظر الآخرين، أو انضم إلى غرفة أخرى.',
   'rooms.mainEmpty.title': 'لا أحد غيرك في الغرفة الرئيسية',
-  'rooms.mainEmpty.text': 'يعود من في الغرف الفرعية عند إغلاقها. يمكنك زيارة أي منها.',
+  'rooms.mainEmpty.text': 'يعود الموجودون في الغرف الفرعية عند إغلاقها. يمكنك زيارة أي منها.',
   'rooms.about': 'الغرف الفرعية غرف أصغر للمجموعات. ينتقل إليها الأشخاص تلقائيًا عندما تفتحها، ويعودون عندما تغلقها.',
   'rooms.number': 'عدد الغرف',
   'rooms.count': {
@@ -628,7 +628,7 @@ export const ar: Messages = {
   'refused.unknown.text': 'قد يكون الرابط ناقصًا. افتحه مرة أخرى من حيث وصلك، أو اطلب رابطًا جديدًا.',
   'refused.closed.title': 'هذه الغرفة غير متاحة الآن',
   'refused.closed.text': 'لا يمكن لأشخاص جدد الانضمام حاليًا. أعد المحاولة لاحقًا، أو اسأل الشخص الذي دعاك.',
-  'refused.denied.title': 'لم يسمح لك المضيف بالدخول',
+  'refused.denied.title': 'لم يقبلك المضيف',
   'refused.denied.text': 'يمكنك الطلب مرة أخرى بعد قليل. إذا ظننت أن هذا خطأ فتواصل مع الشخص الذي دعاك.',
   'refused.waitingRoomFull.title': 'ينتظر كثيرون الانضمام',
   'refused.waitingRoomFull.text': 'غرفة الانتظار ممتلئة. أعد المحاولة بعد قليل.',

@@ -21,7 +21,7 @@ export const de: Messages = {
   'lobby.host': 'Sie sind Host',
   'lobby.cohost': 'Sie sind Co-Host',
   'lobby.guest': 'Sie sind Gast',
-  'lobby.muted': 'Mikrofon aus',
+  'lobby.muted': 'Ihr Mikrofon ist aus',
   'lobby.camera.off': 'Ihre Kamera ist aus',
   'lobby.devicesLater':
     'Kamera und Mikrofon bleiben bis 15 Minuten vor dem Beginn aus. Drücken Sie eine Schaltfläche, um sie jetzt zu testen.',
@@ -199,9 +199,9 @@ export const de: Messages = {
   'room.alone.title': 'Sie sind die erste Person hier',
   'room.alone.left': 'Alle anderen sind gegangen',
   'room.alone.text':
-    'Senden Sie diesen Link an die Personen, die Sie einladen möchten. Sie können ohne Konto und ohne App beitreten.',
+    'Senden Sie diesen Link an die Personen, die Sie einladen möchten. Eingeladene können ohne Konto und ohne App beitreten.',
   'room.alone.make':
-    'Erstellen Sie einen Link und senden Sie ihn an die Personen, die Sie einladen möchten. Sie können ohne Konto und ohne App beitreten.',
+    'Erstellen Sie einen Link und senden Sie ihn an die Personen, die Sie einladen möchten. Eingeladene können ohne Konto und ohne App beitreten.',
   'room.alone.wait': 'Die anderen haben eigene Einladungen. Warten Sie hier auf sie.',
   'room.reconnecting': 'Verbindung unterbrochen, wird wiederhergestellt …',
   'room.stillTrying':
@@ -312,7 +312,7 @@ export const de: Messages = {
   'keys.on': 'Tastenkürzel verwenden',
   'keys.mic': 'Mikrofon aus oder an',
   'keys.camera': 'Kamera aus oder an',
-  'keys.share': 'Bildschirm teilen oder nicht mehr',
+  'keys.share': 'Bildschirm teilen oder Teilen beenden',
   'keys.view': 'Zwischen Sprecher- und Kachelansicht wechseln',
   'keys.help': 'Tastenkürzel anzeigen',
   'keys.space': 'Leertaste',
@@ -331,7 +331,7 @@ export const de: Messages = {
   'moderation.remove.confirm': '{name} entfernen',
   'moderation.remove.cancel': 'Abbrechen',
   'moderation.muteAll': 'Alle Gäste stummschalten',
-  'moderation.muteAll.done': 'Alle Gäste sind stummgeschaltet. Sie können ihr Mikrofon selbst wieder einschalten.',
+  'moderation.muteAll.done': 'Alle Gäste sind stummgeschaltet. Die Gäste können ihr Mikrofon selbst wieder einschalten.',
   'moderation.asked': '{name} wurde gebeten, das Mikrofon einzuschalten.',
   'moderation.locks': 'Gästerechte',
   'moderation.locks.text':

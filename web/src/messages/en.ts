@@ -504,7 +504,7 @@ export const en = {
     'The link may be incomplete. Open it again from where you received it, or ask for a new link.',
   'refused.closed.title': 'This room isn’t available right now',
   'refused.closed.text': 'New people can’t join at the moment. Try again later, or ask the person who invited you.',
-  'refused.denied.title': 'The host didn’t let you in',
+  'refused.denied.title': 'The host didn’t admit you',
   'refused.denied.text': 'You can ask again soon. If you think this is a mistake, contact the person who invited you.',
   'refused.waitingRoomFull.title': 'Many people are waiting to join',
   'refused.waitingRoomFull.text': 'The waiting room is full. Try again in a moment.',

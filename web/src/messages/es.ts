@@ -336,7 +336,7 @@ export const es: Messages = {
   'waitingRoom.admit': 'Admitir',
   'waitingRoom.admitAll': 'Admitir a todos',
   'waitingRoom.deny': 'Rechazar',
-  'waitingRoom.absent': '{name} ya puede entrar y aún no se ha unido.',
+  'waitingRoom.absent': 'Se ha admitido a {name}, pero aún no se ha unido.',
 
   'host.muted': '{name} te ha silenciado. Para hablar, pulsa Activar micro.',
   'host.asks': '{name} te pide que actives el micro.',

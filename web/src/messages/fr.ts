@@ -27,37 +27,37 @@ export const fr: Messages = {
     'Votre caméra et votre micro restent désactivés jusqu’à 15 minutes avant le début. Appuyez sur un bouton pour les essayer.',
   'lobby.micLater': 'Votre micro reste coupé jusqu’à 15 minutes avant le début. Appuyez sur le bouton pour l’essayer.',
   'lobby.noCameras': 'Les caméras sont désactivées dans cette salle.',
-  'lobby.forgetful': 'Votre navigateur n’enregistre rien dans ce cadre. Si vous rechargez la page, vous participez comme une nouvelle personne.',
+  'lobby.forgetful': 'Votre navigateur n’enregistre rien dans ce cadre. Si vous rechargez la page, vous rejoignez la salle comme une nouvelle personne.',
   'lobby.noCamera': 'Votre caméra reste désactivée dans cette salle.',
   'lobby.noMic': 'Votre micro reste coupé dans cette salle. Vous pouvez entendre les autres.',
   'lobby.neither': 'Dans cette salle, vous pouvez regarder et écouter. Votre caméra et votre micro restent coupés.',
-  'lobby.join': 'Participer',
+  'lobby.join': 'Rejoindre',
   'lobby.joining': 'Connexion…',
   'lobby.linkTaken':
-    'Ce lien a déjà été utilisé dans un autre navigateur. Pour participer en tant qu’invité, saisissez votre nom. Si le lien est le vôtre, ouvrez-le dans le navigateur que vous avez utilisé en premier.',
-  'lobby.free': 'Une place s’est libérée. Appuyez sur « Participer ».',
+    'Ce lien a déjà été utilisé dans un autre navigateur. Pour rejoindre la salle en tant qu’invité, saisissez votre nom. Si le lien est le vôtre, ouvrez-le dans le navigateur que vous avez utilisé en premier.',
+  'lobby.free': 'Une place s’est libérée. Appuyez sur « Rejoindre ».',
   'lobby.full': 'Quelqu’un d’autre a pris la place. Gardez cette page ouverte : nous vous dirons quand une place se libère.',
   'lobby.open': 'La salle est ouverte.',
   'lobby.rejoin': 'Vous étiez dans cette salle. Appuyez sur « Rejoindre à nouveau » pour y retourner.',
-  'lobby.wait': 'Participer dès l’ouverture',
+  'lobby.wait': 'Rejoindre dès l’ouverture',
   'lobby.waits': 'La salle ouvre à l’heure du début. Gardez cette page ouverte.',
-  'lobby.waits.cancel': 'Participation automatique · Annuler',
-  'lobby.early': 'Vous pouvez attendre ici. Appuyez sur le bouton pour participer automatiquement dès l’ouverture.',
+  'lobby.waits.cancel': 'Connexion automatique · Annuler',
+  'lobby.early': 'Vous pouvez attendre ici. Appuyez sur le bouton pour rejoindre automatiquement la salle dès l’ouverture.',
   'lobby.hostEarly': 'Vous pouvez ouvrir la salle 10 minutes avant le début.',
   'lobby.openNow': 'Ouvrir la salle maintenant',
   'lobby.openNow.text': 'Toutes les personnes en attente entreront aussi.',
-  'waiting.ask': 'Demander à participer',
+  'waiting.ask': 'Demander à rejoindre',
   'waiting.hostHere': 'Un hôte est là et peut vous admettre.',
   'waiting.hostAway': 'Aucun hôte n’est encore là.',
   'waiting.button': 'En attente de l’hôte…',
-  'waiting.title': 'Demande de participation…',
+  'waiting.title': 'Demande pour rejoindre la salle…',
   'waiting.text':
     'L’hôte est prévenu et voit votre nom. Vous rejoindrez la salle automatiquement. Gardez cet onglet ouvert.',
   'waiting.noHost': 'Aucun hôte n’est encore là. Un hôte qui arrive verra votre nom et pourra vous admettre. Vous rejoindrez la salle automatiquement. Gardez cet onglet ouvert.',
   'waiting.stop': 'Ne plus attendre',
   'lobby.unreachable': 'Le serveur ne répond pas. Nouvelle tentative…',
   'lobby.busyNetwork':
-    'Beaucoup de personnes participent depuis votre réseau. Vous rejoindrez la salle automatiquement dans un instant.',
+    'Beaucoup de personnes rejoignent la salle depuis votre réseau. Vous la rejoindrez automatiquement dans un instant.',
   'lobby.gaveUp':
     'Le serveur n’a pas répondu. Vérifiez votre connexion Internet, puis réessayez.',
   'lobby.noMedia':
@@ -79,7 +79,7 @@ export const fr: Messages = {
   'mic.asking': 'Votre navigateur demande l’autorisation. Appuyez sur « Autoriser ».',
   'mic.test': 'Dites quelque chose pour le tester.',
   'mic.heard': 'Votre micro fonctionne.',
-  'mic.without': 'Vous pouvez aussi participer sans micro et écouter.',
+  'mic.without': 'Vous pouvez aussi rejoindre la salle sans micro et écouter.',
   'mic.noise': 'Réduire les bruits de fond',
   'mic.withheld':
     'Personne ne vous entend, car votre appareil a coupé le micro. Terminez l’appel ou réactivez le micro sur l’appareil, puis appuyez sur « Réessayer ».',
@@ -87,7 +87,7 @@ export const fr: Messages = {
   'camera.default': 'Caméra par défaut',
   'camera.allow': 'Activer la caméra',
   'camera.asking': 'Votre navigateur demande l’accès à la caméra. Appuyez sur « Autoriser ».',
-  'camera.without': 'Vous pouvez aussi participer sans caméra.',
+  'camera.without': 'Vous pouvez aussi rejoindre la salle sans caméra.',
   'camera.withheld':
     'Personne ne vous voit, car votre appareil a bloqué la caméra. Fermez les autres applications qui utilisent la caméra, puis appuyez sur « Réessayer ».',
   'camera.blur': 'Flouter l’arrière-plan',
@@ -128,7 +128,7 @@ export const fr: Messages = {
   'check.inRoom.tcp': 'Votre réseau bloque UDP. Vous êtes donc connecté en TCP. Le son peut prendre du retard.',
   'check.again': 'Vérifier de nouveau',
   'check.mic.silent': 'Votre micro est silencieux. Montez son volume ou choisissez un autre micro.',
-  'check.camera.asks': 'Votre caméra démarre quand vous l’autorisez ou quand vous participez.',
+  'check.camera.asks': 'Votre caméra démarre quand vous l’autorisez ou quand vous rejoignez la salle.',
   'check.camera.works': 'Votre caméra fonctionne.',
   'check.speaker.play': 'Tester le son',
   'check.speaker.heard':
@@ -192,9 +192,9 @@ export const fr: Messages = {
   'room.alone.title': 'Vous êtes la première personne ici',
   'room.alone.left': 'Tous les autres sont partis',
   'room.alone.text':
-    'Envoyez ce lien aux personnes que vous voulez inviter. Elles peuvent participer sans compte ni application.',
+    'Envoyez ce lien aux personnes que vous voulez inviter. Elles peuvent rejoindre la salle sans compte ni application.',
   'room.alone.make':
-    'Créez un lien et envoyez-le aux personnes que vous voulez inviter. Elles peuvent participer sans compte ni application.',
+    'Créez un lien et envoyez-le aux personnes que vous voulez inviter. Elles peuvent rejoindre la salle sans compte ni application.',
   'room.alone.wait': 'Les autres ont leurs propres invitations. Attendez-les ici.',
   'room.reconnecting': 'Connexion perdue, reconnexion…',
   'room.stillTrying': 'Reconnexion toujours en cours. Vous reviendrez automatiquement dès le retour de la connexion.',
@@ -254,7 +254,7 @@ export const fr: Messages = {
   'rooms.empty.title': 'Personne d’autre n’est encore ici',
   'rooms.empty.text': 'Attendez les autres, ou rejoignez une autre salle.',
   'rooms.mainEmpty.title': 'Personne d’autre n’est dans la salle principale',
-  'rooms.mainEmpty.text': 'Les personnes des salles annexes reviennent à leur fermeture. Vous pouvez aller dans chacune des salles.',
+  'rooms.mainEmpty.text': 'Les personnes dans les salles annexes reviennent à la fermeture des salles. Vous pouvez aller dans chacune des salles.',
   'rooms.about':
     'Les salles annexes sont de petites salles pour des groupes. Les personnes y passent automatiquement quand vous les ouvrez, et reviennent quand vous les fermez.',
   'rooms.number': 'Nombre de salles',
@@ -325,23 +325,23 @@ export const fr: Messages = {
   'moderation.asked': 'Vous avez demandé à {name} d’activer son micro.',
   'moderation.locks': 'Autorisations des invités',
   'moderation.locks.text':
-    'Ces autorisations valent pour tous les invités, y compris ceux qui participeront plus tard. Les hôtes et les co-hôtes peuvent toujours tout faire.',
+    'Ces autorisations valent pour tous les invités, y compris ceux qui rejoindront la salle plus tard. Les hôtes et les co-hôtes peuvent toujours tout faire.',
   'moderation.locks.mic': 'Utiliser le micro',
   'moderation.locks.camera': 'Utiliser la caméra',
   'moderation.locks.screen': 'Partager l’écran',
   'moderation.locks.chat': 'Écrire dans le chat',
   'moderation.locks.wait': 'Salle d’attente',
   'moderation.locks.wait.text':
-    'Les nouveaux invités attendent que vous les admettiez. Participent directement les personnes qu’un hôte a déjà admises, celles qui sont parties il y a moins d’une minute et celles qui ont un lien personnel. Désactivez la salle d’attente pour admettre toutes les personnes qui attendent.',
+    'Les nouveaux invités attendent que vous les admettiez. Les personnes qu’un hôte a déjà admises, celles qui sont parties il y a moins d’une minute et celles qui ont un lien personnel rejoignent la salle directement. Désactivez la salle d’attente pour admettre toutes les personnes qui attendent.',
   'moderation.removed': 'Exclus de cette salle',
   'moderation.readmit': 'Laisser revenir',
   'moderation.micLocked':
     'Les invités ne peuvent pas utiliser leur micro pour le moment. Autorisez-le sous « Autorisations des invités », puis redemandez.',
 
   'waitingRoom.title': 'Dans la salle d’attente',
-  'waitingRoom.person': '{name} souhaite participer.',
+  'waitingRoom.person': '{name} souhaite rejoindre la salle.',
   'waitingRoom.more': { one: '{n} autre attend.', other: '{n} autres attendent.' },
-  'waitingRoom.people': { one: '{n} personne souhaite participer', other: '{n} personnes souhaitent participer' },
+  'waitingRoom.people': { one: '{n} personne souhaite rejoindre la salle', other: '{n} personnes souhaitent rejoindre la salle' },
   'waitingRoom.admit': 'Admettre',
   'waitingRoom.admitAll': 'Tout admettre',
   'waitingRoom.deny': 'Refuser',
@@ -428,11 +428,11 @@ export const fr: Messages = {
   'people.none': 'Personne ici ne porte ce nom.',
   'alerts.settings': 'Sons et notifications',
   'alerts.sounds': 'Émettre des sons',
-  'alerts.sounds.host': 'Un son discret quand quelqu’un souhaite participer, lève la main ou écrit un message.',
+  'alerts.sounds.host': 'Un son discret quand quelqu’un souhaite rejoindre la salle, lève la main ou écrit un message.',
   'alerts.sounds.guest': 'Un son discret quand quelqu’un écrit un message.',
-  'alerts.allow': 'Me prévenir quand quelqu’un souhaite participer',
+  'alerts.allow': 'Me prévenir quand quelqu’un souhaite rejoindre la salle',
   'alerts.allowed':
-    'Vous recevrez une notification si quelqu’un souhaite participer pendant que vous êtes dans un autre onglet.',
+    'Vous recevrez une notification si quelqu’un souhaite rejoindre la salle pendant que vous êtes dans un autre onglet.',
   'alerts.denied':
     'Votre navigateur bloque les notifications. Vous pouvez les autoriser dans ses paramètres pour cette page.',
   'alerts.presence': 'Annoncer arrivées et départs aux lecteurs d’écran',
@@ -445,12 +445,12 @@ export const fr: Messages = {
   'invite.make': 'Créer un lien d’invité',
   'invite.title': 'Inviter des personnes',
   'invite.guests.text':
-    'Toute personne qui a ce lien peut participer en tant qu’invité. Le lien fonctionne jusqu’à la fin de la salle.',
+    'Toute personne qui a ce lien peut rejoindre la salle en tant qu’invité. Le lien fonctionne jusqu’à la fin de la salle.',
   'invite.guests.made':
-    'Toute personne qui a ce lien peut participer en tant qu’invité. Le lien fonctionne tant que vous êtes hôte, jusqu’à la fin de la salle.',
+    'Toute personne qui a ce lien peut rejoindre la salle en tant qu’invité. Le lien fonctionne tant que vous êtes hôte, jusqu’à la fin de la salle.',
   'invite.guests.wait': 'Les invités attendent que vous les admettiez.',
   'invite.cohost.text':
-    'La première personne qui participe avec ce lien devient co-hôte. Le lien fonctionne une fois, tant que vous êtes hôte, jusqu’à la fin de la salle.',
+    'La première personne qui rejoint la salle avec ce lien devient co-hôte. Le lien fonctionne une fois, tant que vous êtes hôte, jusqu’à la fin de la salle.',
   'invite.cohost.link': 'Lien de co-hôte',
   'invite.cohost.copy': 'Copier le lien de co-hôte',
   'invite.cohost.make': 'Créer un lien de co-hôte',
@@ -505,7 +505,7 @@ export const fr: Messages = {
   'alreadyJoined.joinHere': 'Rejoindre plutôt ici',
   'alreadyJoined.stayThere': 'Rester là-bas',
   'alreadyJoined.stillThere': 'Vous êtes toujours dans la salle là-bas',
-  'alreadyJoined.asOther': 'Participer sous un autre nom',
+  'alreadyJoined.asOther': 'Rejoindre sous un autre nom',
   'removed.title': 'Vous avez été exclu de cette salle',
   'removed.text': 'Si vous pensez que c’est une erreur, contactez la personne qui vous a invité.',
   'removed.again': 'Quand l’hôte vous autorisera à revenir, appuyez sur « Réessayer ».',
@@ -528,7 +528,7 @@ export const fr: Messages = {
     'Le lien est peut-être incomplet. Rouvrez-le là où vous l’avez reçu, ou demandez un nouveau lien.',
   'refused.closed.title': 'Cette salle n’est pas disponible pour le moment',
   'refused.closed.text':
-    'Personne de plus ne peut participer pour le moment. Réessayez plus tard, ou demandez à la personne qui vous a invité.',
+    'Personne de plus ne peut la rejoindre pour le moment. Réessayez plus tard, ou demandez à la personne qui vous a invité.',
   'refused.denied.title': 'L’hôte ne vous a pas admis',
   'refused.denied.text':
     'Vous pourrez bientôt redemander. Si vous pensez que c’est une erreur, contactez la personne qui vous a invité.',
@@ -540,15 +540,15 @@ export const fr: Messages = {
   'refused.attempts.wait': { one: 'Vous pourrez réessayer dans {n} seconde.', other: 'Vous pourrez réessayer dans {n} secondes.' },
   'refused.wrongLink.title': 'Ce lien n’est pas valable pour cette salle',
   'refused.wrongLink.text':
-    'Le lien est peut-être incomplet. Rouvrez-le là où vous l’avez reçu, ou participez en tant qu’invité.',
-  'refused.wrongLink.guest': 'Participer en tant qu’invité',
+    'Le lien est peut-être incomplet. Rouvrez-le là où vous l’avez reçu, ou rejoignez la salle en tant qu’invité.',
+  'refused.wrongLink.guest': 'Rejoindre en tant qu’invité',
   'refused.expiredLink.title': 'Ce lien a expiré',
   'refused.expiredLink.text':
-    'Rouvrez-le là où vous l’avez reçu, demandez un nouveau lien à la personne qui vous a invité, ou participez en tant qu’invité.',
+    'Rouvrez-le là où vous l’avez reçu, demandez un nouveau lien à la personne qui vous a invité, ou rejoignez la salle en tant qu’invité.',
   'refused.page.title': 'Cette page n’est plus à jour',
   'refused.page.text':
     'Rechargez la page pour continuer. Si cela ne suffit pas, contactez la personne qui vous a invité.',
-  'unsupported.title': 'Ce navigateur ne permet pas de participer',
+  'unsupported.title': 'Ce navigateur ne permet pas de rejoindre la salle',
   'unsupported.ios': 'Ouvrez ce lien dans Safari. Si c’est déjà Safari, mettez d’abord à jour votre iPhone ou iPad.',
   'unsupported.android': 'Ouvrez ce lien dans Chrome. Si c’est déjà Chrome, mettez-le d’abord à jour.',
   'unsupported.firefox':

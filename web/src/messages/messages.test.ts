@@ -102,7 +102,7 @@ describe.each(Object.keys(languages) as Language[])('%s', (language) => {
 // The button says Join, Rejoin, Ask to join or Open the room now.
 test('errors of joining name no button', () => {
   for (const messages of Object.values(all)) {
-    const buttons = [messages['lobby.join'], messages['left.back'], messages['waiting.ask']];
+    const buttons = [messages['lobby.join'], messages['left.back'], messages['waiting.ask'], messages['lobby.openNow']];
     for (const key of ['lobby.open', 'lobby.gaveUp', 'lobby.noMedia'] as const) {
       for (const button of buttons) expect(messages[key]).not.toContain(button);
     }
