@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { de } from '../../web/src/messages/de';
 import { audible, Person, phone } from './browser';
 import { browser, closeAll, server, setUp } from './fixture';
 
@@ -205,20 +206,32 @@ test('a guest cannot moderate, with the page or without', async () => {
 test('on a phone a notice leaves the text in sight that the connection is lost', async () => {
   const room = await server.createRoom();
   const host = await Person.arrive(browser);
-  const ben = await Person.arrive(browser, { viewport: phone });
+  // The text is long in German.
+  const ben = await Person.arrive(browser, { viewport: { width: 320, height: 640 }, locale: 'de' });
   await host.join(room.final_link);
-  await ben.join(room.guest_link, 'Ben');
-  await ben.button('Mute').click();
+  await ben.open(room.guest_link);
+  await ben.page.getByLabel(de['lobby.name']).fill('Ben');
+  await ben.button(de['lobby.join']).click();
+  await ben.button(de['control.mute']).click();
   const ofBen = await manage(host, 'Ben');
   await ofBen('Ask to unmute').click();
-  const notice = ben.page.locator('.toast', { hasText: 'asks you to unmute' });
+  const notice = ben.page.locator('.toast', { has: ben.button(de['host.unmute']) });
   await notice.waitFor();
   await server.down('SIGKILL');
   try {
     const bar = ben.page.locator('.connection-lost p');
+    const checkBelow = async (what: string): Promise<void> => {
+      const [barBox, noticeBox] = await Promise.all([bar.boundingBox(), notice.boundingBox()]);
+      expect(noticeBox?.y, what).toBeGreaterThanOrEqual((barBox?.y ?? 0) + (barBox?.height ?? Infinity));
+    };
     await bar.waitFor();
-    const [barBox, noticeBox] = await Promise.all([bar.boundingBox(), notice.boundingBox()]);
-    expect(noticeBox?.y).toBeGreaterThanOrEqual((barBox?.y ?? 0) + (barBox?.height ?? Infinity));
+    await checkBelow('the first text');
+    await ben.page.locator('.connection-lost').getByText(de['room.stillTrying']).waitFor();
+    await checkBelow('the long text');
+    await ben.page.evaluate(() => {
+      document.documentElement.style.fontSize = '200%';
+    });
+    await checkBelow('large text');
   } finally {
     await server.up();
   }

@@ -194,15 +194,17 @@ export function RoomScreen({
         <Controls />
         <div ref={middle} className="room-middle" data-alone={alone || undefined}>
           {seat.room_type === 'video' ? <VideoStage /> : <AudioStage />}
-          <ConnectionLostBar lost={connectionLost} />
           {alone && connected && (breakoutName === null ? <EmptyRoom wasAccompanied={wasAccompanied} /> : <BreakoutNotice />)}
-          <Toasts
-            endNotice={endNotice}
-            onEndNoticeDismissed={() => setDismissedLevel(warning?.level ?? 0)}
-            announcement={announcement}
-            onAnnouncementDismissed={onAnnouncementDismissed}
-            speakingWhileMuted={speakingWhileMuted}
-          />
+          <div className="notices">
+            <ConnectionLostBar lost={connectionLost} />
+            <Toasts
+              endNotice={endNotice}
+              onEndNoticeDismissed={() => setDismissedLevel(warning?.level ?? 0)}
+              announcement={announcement}
+              onAnnouncementDismissed={onAnnouncementDismissed}
+              speakingWhileMuted={speakingWhileMuted}
+            />
+          </div>
         </div>
         <SidePanel chat={chat} onClose={() => setOpen((views) => ({ ...views, panel: null }))} />
         <ChatLiveRegion log={chat.log} />
