@@ -283,15 +283,20 @@ test('names of tabs are whole in German and with large text, and the controls st
   await host.button(de['lobby.join']).click();
   await host.button(new RegExp(`^${de['control.people']}`)).click();
   const panel = page.locator('.panel');
+  await panel.waitFor();
+  const tabs = page.getByRole('tab');
+  await expect.poll(() => tabs.count()).toBe(3);
+  const controls = page.locator('.controls > :is(.control, .control-group)');
+  await controls.first().waitFor();
   for (const size of ['100%', '200%']) {
     await page.evaluate((size) => {
       document.documentElement.style.fontSize = size;
     }, size);
-    for (const tab of await page.getByRole('tab').all()) {
+    for (const tab of await tabs.all()) {
       expect(await tab.evaluate((it) => it.scrollWidth - it.clientWidth), `${size}: ${await tab.innerText()}`).toBeLessThanOrEqual(0);
     }
     const end = (await panel.boundingBox())?.x ?? 0;
-    for (const control of await page.locator('.controls > :is(.control, .control-group)').all()) {
+    for (const control of await controls.all()) {
       const box = await control.boundingBox();
       expect(box && box.x >= 0 && box.x + box.width <= end, `${size}: ${await control.innerText()}`).toBe(true);
     }

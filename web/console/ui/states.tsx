@@ -12,7 +12,8 @@ export function ErrorBox({ error, retry }: { error: ApiError; retry?: () => void
           Request <Id id={error.requestId} what="request ID" />
         </p>
       )}
-      {retry && (
+      {/* What does not exist is not there at another attempt either. */}
+      {retry && error.status !== 404 && (
         <button type="button" className="secondary" onClick={retry}>
           Try again
         </button>

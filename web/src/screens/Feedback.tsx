@@ -20,6 +20,7 @@ export function Feedback({ onRate }: { onRate: SendRating | null }): ReactElemen
   // Kept for this page, because the rating itself sets it to null.
   const [send] = useState(() => onRate);
   const heading = useRef<HTMLHeadingElement>(null);
+  const buttons = useRef<HTMLDivElement>(null);
   const id = useId();
   if (!send) return null;
   const rate = async (rating: Rating): Promise<void> => {
@@ -30,8 +31,9 @@ export function Feedback({ onRate }: { onRate: SendRating | null }): ReactElemen
       setState('failed');
       return;
     }
-    // The pressed button is gone then.
-    heading.current?.focus();
+    // The pressed button is gone then. Where the visitor has moved the focus meanwhile, it stays.
+    const focused = document.activeElement;
+    if (focused === document.body || buttons.current?.contains(focused)) heading.current?.focus();
     setState('sent');
   };
   return (
@@ -40,7 +42,7 @@ export function Feedback({ onRate }: { onRate: SendRating | null }): ReactElemen
         {t('feedback.title')}
       </h2>
       {state !== 'sent' && (
-        <div className="feedback-ratings">
+        <div ref={buttons} className="feedback-ratings">
           {ratings.map(({ rating, label, icon }) => (
             <button key={rating} type="button" className="secondary" aria-disabled={state === 'sending'} onClick={() => void rate(rating)}>
               <IconShape path={icon} />

@@ -28,11 +28,17 @@ export function Sheet({ title, head, className = 'sheet', onClose, children }: P
     if (!dialog.current?.open) dialog.current?.showModal();
   }, [title]);
   // The button that was pressed is gone, as when breakout rooms are opened. Without the focus in the dialog, the keyboard and
-  // screen readers begin outside of it.
+  // screen readers begin outside of it. An observer, because the content of the dialog changes without a rendering of Sheet.
   useLayoutEffect(() => {
-    if (focused.current?.isConnected !== false || document.activeElement !== document.body) return;
-    dialog.current?.querySelector<HTMLElement>('.sheet-head > button')?.focus();
-  });
+    const element = dialog.current;
+    if (!element) return;
+    const observer = new MutationObserver(() => {
+      if (focused.current?.isConnected !== false || document.activeElement !== document.body) return;
+      element.querySelector<HTMLElement>('.sheet-head > button')?.focus();
+    });
+    observer.observe(element, { childList: true, subtree: true });
+    return () => observer.disconnect();
+  }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes a dialog with Escape
     <dialog

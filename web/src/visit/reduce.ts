@@ -166,7 +166,8 @@ function lobbyPolled(visit: InLobby, preview: Preview): Visit {
   if (visit.joinAttempt) return visit;
   // Another person has joined with the host's link: this is another visit now.
   if (preview.you.role !== visit.preview.you.role) return lobbyOrWrongLink(preview, null, null);
-  const notice = waitsForSeat(visit) ? seatNotice(preview) : visit.notice;
+  const kept = visit.notice === 'rejoin' && preview.you.waits ? null : visit.notice;
+  const notice = waitsForSeat(visit) ? seatNotice(preview) : kept;
   const polled: InLobby = { ...visit, preview, notice, polls: visit.polls + 1, pauseMs: 0 };
   // What the page says about others stays right.
   if (startOf(preview) !== null || startOf(visit.preview) === null) return polled;

@@ -46,6 +46,9 @@ test('a reloaded page of a visitor who has to be admitted again does not offer t
   const waits = preview({ you: { role: 'guest', name: 'Ben', returning: true, waits: true } });
   const visit = reduce(opening, { type: 'previewed', preview: waits, joinedAt: minute }, 10 * minute);
   expect(visit).toMatchObject({ at: 'lobby', notice: null, joinedAt: minute });
+  // A host turns the waiting room on after the page was reloaded.
+  expect(applyEvents(reloaded, { type: 'previewed', preview: returning })).toMatchObject({ at: 'lobby', notice: 'rejoin' });
+  expect(applyEvents(reloaded, { type: 'previewed', preview: waits })).toMatchObject({ at: 'lobby', notice: null, joinedAt: minute });
 });
 
 test('a visitor whose seat is gone joins anew', () => {
