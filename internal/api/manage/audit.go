@@ -66,7 +66,7 @@ func parseAuditQuery(rawQuery string) (audit.Query, error) {
 func newAuditEntry(e audit.Entry) (AuditEntry, error) {
 	out := AuditEntry{
 		N:         e.N,
-		At:        formatMillis(e.At),
+		At:        httpx.FormatTime(e.At),
 		Actor:     e.Actor(),
 		ActorKind: AuditEntryActorKind(e.Kind),
 		ActorId:   e.ActorID,

@@ -191,7 +191,7 @@ func newCall(c requestlog.Call) Call {
 	out := Call{
 		RequestId:     c.RequestID,
 		ProjectId:     c.ProjectID,
-		At:            formatMillis(c.ReceivedAt),
+		At:            httpx.FormatTime(c.ReceivedAt),
 		Method:        c.Method,
 		Path:          c.Path,
 		Route:         c.RouteOrPath(),
@@ -236,7 +236,7 @@ func (s *server) listRejectedCalls(r *http.Request) (RejectedCallList, error) {
 			Cause:   c.Cause,
 			Address: c.Address,
 			Calls:   c.Calls,
-			LastAt:  formatMillis(c.LastAt),
+			LastAt:  httpx.FormatTime(c.LastAt),
 		})
 	}
 	if !next.LastAt.IsZero() {

@@ -83,8 +83,9 @@ func testCalls(t *testing.T, b *fixture) {
 		}
 	}
 	rejected := list("&status=4xx")
-	want := m{"request_id": "req_3", "project_id": project, "at": formatMillis(now.Add(3 * time.Second)), "method": "POST",
-		"path": "/api/v4/rooms/1/events", "route": "/api/v4/rooms/{room_id}/events", "version": "v4", "status": 401.0,
+	want := m{"request_id": "req_3", "project_id": project, "at": httpx.FormatTime(now.Add(3 * time.Second)),
+		"method": "POST",
+		"path":   "/api/v4/rooms/1/events", "route": "/api/v4/rooms/{room_id}/events", "version": "v4", "status": 401.0,
 		"cause": "stale_timestamp", "hint": requestlog.HintMilliseconds, "key_slot": "overlap", "token_id": "",
 		"clock_skew_seconds": -400.0, "client_address": "192.0.2.1", "user_agent": "test/1", "duration_ms": 1.5}
 	if len(rejected) != 1 || fmt.Sprint(rejected[0]) != fmt.Sprint(want) {

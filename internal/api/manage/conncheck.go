@@ -33,8 +33,8 @@ func (s *server) GetConnectionCheck(w http.ResponseWriter, r *http.Request, id s
 		State:      ConnectionCheckState(state),
 		CreatedAt:  NewTime(c.CreatedAt),
 		ExpiresAt:  NewTime(c.ExpiresAt),
-		StartedAt:  timeOrNil(c.StartedAt),
-		FinishedAt: timeOrNil(c.FinishedAt),
+		StartedAt:  httpx.TimeOrNil(c.StartedAt),
+		FinishedAt: httpx.TimeOrNil(c.FinishedAt),
 		Paths:      []CheckedPath{},
 	}
 	for _, p := range c.Paths {

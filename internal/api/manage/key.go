@@ -66,9 +66,9 @@ func (s *server) listKeys(ctx context.Context, projectID string) (KeyList, error
 			ApiKey:        k.Masked(),
 			Status:        KeyStatusActive,
 			CreatedAt:     NewTime(k.CreatedAt),
-			RetiringSince: timeOrNil(k.RetiringSince),
-			OverlapEndsAt: timeOrNil(k.OverlapEndsAt),
-			LastUsedAt:    timeOrNil(last),
+			RetiringSince: httpx.TimeOrNil(k.RetiringSince),
+			OverlapEndsAt: httpx.TimeOrNil(k.OverlapEndsAt),
+			LastUsedAt:    httpx.TimeOrNil(last),
 		}
 		if k.Slot == key.Overlap {
 			shown.Status, shown.RequestsSinceRotation = KeyStatusRetiring, &calls

@@ -139,6 +139,6 @@ func newOrganization(o project.Organization) Organization {
 		Currency:       o.Currency,
 		UnitPrice:      o.UnitPrice,
 		Suspended:      o.Suspended(),
-		SuspendedAt:    timeOrNil(o.SuspendedAt),
+		SuspendedAt:    httpx.TimeOrNil(o.SuspendedAt),
 	}
 }

@@ -55,13 +55,13 @@ func NewLocalHandler(overviews Overviews) http.Handler {
 
 func newOverview(o overview.Overview) Overview {
 	out := Overview{
-		At:        formatMillis(o.At),
+		At:        httpx.FormatTime(o.At),
 		LiveRooms: o.Live.Rooms,
 		ConnectionTypes: ConnectionTypes{Udp: o.Live.People[room.ConnectionUDP], Tcp: o.Live.People[room.ConnectionTCP],
 			Turn: o.Live.People[room.ConnectionTURN], Unknown: o.Live.People[room.ConnectionUnknown]},
 		FailingWebhookTargets:     newWebhookTargets(o.Targets).Targets,
 		FailingWebhookTargetCount: o.FailingTargets,
-		Calls: CallTotals{Since: formatMillis(o.Calls.At), Accepted: o.Calls.Accepted, Rejected: o.Calls.Rejected,
+		Calls: CallTotals{Since: httpx.FormatTime(o.Calls.At), Accepted: o.Calls.Accepted, Rejected: o.Calls.Rejected,
 			Recorded: o.Recorded},
 		Findings: []Finding{},
 		Hours:    []OverviewHour{},
@@ -93,7 +93,7 @@ func newOverview(o overview.Overview) Overview {
 		out.Findings = append(out.Findings, shown)
 	}
 	for _, h := range o.Hours {
-		out.Hours = append(out.Hours, OverviewHour{Hour: formatMillis(h.Date), Rooms: h.Totals.RoomsCreated,
+		out.Hours = append(out.Hours, OverviewHour{Hour: httpx.FormatTime(h.Date), Rooms: h.Totals.RoomsCreated,
 			ParticipantMinutes: h.Totals.ParticipantMinutes().Float(), PeakParticipants: h.Totals.Peak})
 	}
 	return out
@@ -138,14 +138,14 @@ func newNode(n room.NodeStatus) Node {
 		Version:       n.Version,
 		State:         NodeStateLive,
 		ThisNode:      n.Own,
-		LastSeenAt:    formatMillis(n.LastAlive),
+		LastSeenAt:    httpx.FormatTime(n.LastAlive),
 		Sessions:      n.Sessions,
 		People:        n.People,
 		Redis:         NodeRedis(n.Redis),
 		RelayedPeople: n.RelayedPeople,
 	}
 	if n.Drain.Active() {
-		shown.State, shown.DrainBy = NodeStateDraining, timeOrNil(n.Drain.By)
+		shown.State, shown.DrainBy = NodeStateDraining, httpx.TimeOrNil(n.Drain.By)
 	}
 	if n.Lost {
 		shown.State = NodeStateLost
@@ -154,7 +154,7 @@ func newNode(n room.NodeStatus) Node {
 		shown.Redis = NodeRedisUnknown
 	}
 	if !n.StartedAt.IsZero() {
-		shown.StartedAt = new(formatMillis(n.StartedAt))
+		shown.StartedAt = new(httpx.FormatTime(n.StartedAt))
 	}
 	if n.ClockOffset != nil {
 		shown.ClockOffsetSeconds = new(n.ClockOffset.Seconds())

@@ -112,7 +112,7 @@ func testNodes(t *testing.T, b *fixture) {
 		}
 	}
 	want := m{"node": "n1", "version": "v1.2.3", "state": "live", "this_node": false,
-		"started_at": formatMillis(now.Add(-time.Hour)), "last_seen_at": formatMillis(now), "sessions": 0.0,
+		"started_at": httpx.FormatTime(now.Add(-time.Hour)), "last_seen_at": httpx.FormatTime(now), "sessions": 0.0,
 		"people": 0.0, "relayed_people": 0.0, "redis": "ok"}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("node n1 (-want +got):\n%s", diff)

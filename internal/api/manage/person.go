@@ -117,7 +117,7 @@ func newPersonRoom(record retention.RoomRecord) PersonRoom {
 	}
 	for _, c := range record.Connections {
 		out.Connections = append(out.Connections, PersonConnection{SeatId: c.SeatID, Session: c.Session,
-			JoinedAt: NewTime(c.JoinedAt), LeftAt: timeOrNil(c.LeftAt)})
+			JoinedAt: NewTime(c.JoinedAt), LeftAt: httpx.TimeOrNil(c.LeftAt)})
 	}
 	for _, e := range record.Events {
 		out.Events = append(out.Events, PersonEvent{

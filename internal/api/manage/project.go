@@ -158,7 +158,7 @@ func (s *server) loadProject(r *http.Request, id string) (Project, error) {
 	}
 	out := newProject(p)
 	out.Logo = newProjectLogo(logo)
-	out.SecretOverlapEndsAt = timeOrNil(c.SecretOverlapEndsAt)
+	out.SecretOverlapEndsAt = httpx.TimeOrNil(c.SecretOverlapEndsAt)
 	return out, nil
 }
 
@@ -217,8 +217,8 @@ func newProject(p project.Project) Project {
 		Test:           p.Test,
 		Status:         ProjectStatus(p.Status),
 		Suspended:      p.Suspended(),
-		SuspendedAt:    timeOrNil(p.SuspendedAt),
-		DeletedAt:      timeOrNil(p.DeletedAt),
+		SuspendedAt:    httpx.TimeOrNil(p.SuspendedAt),
+		DeletedAt:      httpx.TimeOrNil(p.DeletedAt),
 		CreatedAt:      NewTime(p.CreatedAt),
 		Settings:       newProjectSettings(p.Settings),
 	}

@@ -108,9 +108,9 @@ func newRoom(l room.Summary) Room {
 		Participants:    l.Participants,
 		MaxParticipants: l.MaxParticipants,
 		CreatedAt:       NewTime(l.CreatedAt),
-		StartAt:         timeOrNil(l.StartAt),
-		OpenedAt:        timeOrNil(l.OpenedAt),
-		StartedAt:       timeOrNil(l.StartedAt),
-		EndedAt:         timeOrNil(l.EndedAt),
+		StartAt:         httpx.TimeOrNil(l.StartAt),
+		OpenedAt:        httpx.TimeOrNil(l.OpenedAt),
+		StartedAt:       httpx.TimeOrNil(l.StartedAt),
+		EndedAt:         httpx.TimeOrNil(l.EndedAt),
 	}
 }

@@ -122,7 +122,7 @@ func newCaller(c operator.Caller) Caller {
 		Role:       TokenRole(c.Role),
 		ProjectIds: projectIDs(c.ProjectIDs),
 		SessionId:  httpx.OrNil(c.SessionID),
-		ExpiresAt:  timeOrNil(c.ExpiresAt),
+		ExpiresAt:  httpx.TimeOrNil(c.ExpiresAt),
 	}
 }
 
@@ -156,7 +156,7 @@ func (s *server) createSignInLink(w http.ResponseWriter, r *http.Request) (out N
 	out = NewSignInLinkWithURL{SessionId: n.ID, Url: s.BaseURL() + "/console/sign-in#code=" + code.Reveal(),
 		OpenBy: NewTime(n.OpenBy)}
 	if n.UserID == "" {
-		out.ExpiresAt = timeOrNil(n.ExpiresAt)
+		out.ExpiresAt = httpx.TimeOrNil(n.ExpiresAt)
 	}
 	return out, nil
 }

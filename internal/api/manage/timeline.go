@@ -112,7 +112,7 @@ func newTimelineEvent(e webhook.TimelineEvent) TimelineEvent {
 	out := TimelineEvent{
 		Sequence:   e.Sequence,
 		EventId:    e.ID,
-		At:         formatMillis(e.At),
+		At:         httpx.FormatTime(e.At),
 		Kind:       string(e.Type),
 		Name:       personOf(e.Data),
 		Data:       e.Data,
@@ -142,7 +142,7 @@ func newTimelineAction(a room.HostAction) TimelineEvent {
 		action.Count = &a.Details.Count
 	}
 	return TimelineEvent{
-		At:         formatMillis(a.At),
+		At:         httpx.FormatTime(a.At),
 		Kind:       string(a.Kind),
 		Name:       name,
 		Action:     &action,
@@ -222,11 +222,11 @@ func (s *server) roomPeople(r *http.Request, id string) (RoomPeople, error) {
 			ConnectionType:    ConnectionType(a.ConnectionType),
 			ConnectionQuality: ConnectionQuality(a.Quality),
 			PoorSeconds:       int(a.PoorFor / time.Second),
-			JoinedAt:          formatMillis(a.JoinedAt),
+			JoinedAt:          httpx.FormatTime(a.JoinedAt),
 			Reason:            string(a.Reason),
 		}
 		if !a.LeftAt.IsZero() {
-			shown.LeftAt = new(formatMillis(a.LeftAt))
+			shown.LeftAt = new(httpx.FormatTime(a.LeftAt))
 		}
 		out.People = append(out.People, shown)
 	}

@@ -61,7 +61,7 @@ func (s *server) createToken(w http.ResponseWriter, r *http.Request) (NewTokenWi
 		ProjectIds: projectIDs(t.ProjectIDs),
 		Token:      secret.Reveal(),
 		CreatedAt:  NewTime(t.CreatedAt),
-		ExpiresAt:  timeOrNil(t.ExpiresAt),
+		ExpiresAt:  httpx.TimeOrNil(t.ExpiresAt),
 	}, nil
 }
 
@@ -77,9 +77,9 @@ func newToken(r *http.Request, t operator.Token) Token {
 		Role:       TokenRole(t.Role),
 		ProjectIds: projectIDs(t.ProjectIDs),
 		CreatedAt:  NewTime(t.CreatedAt),
-		ExpiresAt:  timeOrNil(t.ExpiresAt),
-		LastUsedAt: timeOrNil(t.LastUsedAt),
-		RevokedAt:  timeOrNil(t.RevokedAt),
+		ExpiresAt:  httpx.TimeOrNil(t.ExpiresAt),
+		LastUsedAt: httpx.TimeOrNil(t.LastUsedAt),
+		RevokedAt:  httpx.TimeOrNil(t.RevokedAt),
 		InUse:      t.ID == caller(r).ID,
 	}
 }

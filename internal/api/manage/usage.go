@@ -151,7 +151,7 @@ func (s *server) rebuildUsage(w http.ResponseWriter, r *http.Request) (UsageRebu
 	}
 	out := UsageRebuilt{OrganizationId: q.OrganizationId, From: rebuilt.From.Format(time.DateOnly),
 		To: rebuilt.To.Format(time.DateOnly), Changes: []UsageDayChange{}}
-	out.KeptUntil = timeOrNil(rebuilt.KeptUntil)
+	out.KeptUntil = httpx.TimeOrNil(rebuilt.KeptUntil)
 	for _, c := range rebuilt.Changes {
 		change := UsageDayChange{Before: newUsageDay(c.Date, c.Before), After: newUsageDay(c.Date, c.After)}
 		if c.ProjectID != "" {

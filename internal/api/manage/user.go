@@ -50,12 +50,12 @@ func newSession(r *http.Request, n operator.Session, state operator.SessionState
 		ProjectIds: projectIDs(n.ProjectIDs),
 		CreatedAt:  NewTime(n.CreatedAt),
 		ExpiresAt:  NewTime(n.ExpiresAt),
-		LastUsedAt: timeOrNil(n.LastUsedAt),
-		EndedAt:    timeOrNil(n.EndedAt),
+		LastUsedAt: httpx.TimeOrNil(n.LastUsedAt),
+		EndedAt:    httpx.TimeOrNil(n.EndedAt),
 		InUse:      n.ID == caller(r).SessionID,
 	}
 	if n.Hash == "" {
-		out.OpenBy = timeOrNil(n.OpenBy)
+		out.OpenBy = httpx.TimeOrNil(n.OpenBy)
 	}
 	return out
 }
@@ -111,7 +111,7 @@ func newUser(u operator.User) User {
 		ProjectIds:   projectIDs(u.ProjectIDs),
 		Openid:       u.Subject != "",
 		CreatedAt:    NewTime(u.CreatedAt),
-		LastSignInAt: timeOrNil(u.LastSignInAt),
+		LastSignInAt: httpx.TimeOrNil(u.LastSignInAt),
 	}
 }
 

@@ -243,8 +243,8 @@ func newWebhookTargets(all []webhook.Target) WebhookTargetList {
 			Failures:     t.Failures,
 			FailingSince: NewTime(t.FailingSince),
 			Paused:       t.Paused(),
-			PausedAt:     timeOrNil(t.PausedAt),
-			ProbeAt:      timeOrNil(t.ProbeAt),
+			PausedAt:     httpx.TimeOrNil(t.PausedAt),
+			ProbeAt:      httpx.TimeOrNil(t.ProbeAt),
 			Notice:       t.Notice,
 		})
 	}
@@ -266,8 +266,8 @@ func newWebhook(d webhook.Delivery) Webhook {
 		Replay:        d.Replay,
 		AttemptCount:  d.Attempts,
 		CreatedAt:     NewTime(d.CreatedAt),
-		DoneAt:        timeOrNil(d.DoneAt),
-		NextAttemptAt: timeOrNil(d.NextAttemptAt),
+		DoneAt:        httpx.TimeOrNil(d.DoneAt),
+		NextAttemptAt: httpx.TimeOrNil(d.NextAttemptAt),
 		LastStatus:    d.LastStatus,
 	}
 }

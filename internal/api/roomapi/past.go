@@ -32,11 +32,11 @@ func (a *API) listRooms(c *Call) error {
 			RoomTitle:          l.Title,
 			JoinedParticipants: l.Participants,
 			MaxParticipants:    l.MaxParticipants,
-			CreatedAt:          Time{l.CreatedAt},
-			StartAt:            timeOrNil(l.StartAt),
-			OpenedAt:           timeOrNil(l.OpenedAt),
-			StartedAt:          timeOrNil(l.StartedAt),
-			EndedAt:            timeOrNil(l.EndedAt),
+			CreatedAt:          Time{Time: l.CreatedAt},
+			StartAt:            httpx.TimeOrNil(l.StartAt),
+			OpenedAt:           httpx.TimeOrNil(l.OpenedAt),
+			StartedAt:          httpx.TimeOrNil(l.StartedAt),
+			EndedAt:            httpx.TimeOrNil(l.EndedAt),
 		})
 	}
 	if more {
@@ -100,8 +100,8 @@ func (a *API) fetchPastRooms(c *Call) error {
 			RoomId:             uuid.MustParse(p.ID),
 			RoomSid:            sessionID(p.ID, p.Session),
 			RoomTitle:          p.Title,
-			Created:            Time{p.CreatedAt},
-			Ended:              Time{p.EndedAt},
+			Created:            Time{Time: p.CreatedAt},
+			Ended:              Time{Time: p.EndedAt},
 			JoinedParticipants: strconv.Itoa(p.ParticipantCount),
 			WebhookUrl:         p.WebhookURL,
 		})
@@ -119,7 +119,7 @@ func (a *API) analytics(c *Call) error {
 		Status:               true,
 		Msg:                  successMessage,
 		RoomId:               uuid.MustParse(found.Room.ID),
-		AsOf:                 Time{found.AsOf},
+		AsOf:                 Time{Time: found.AsOf},
 		ParticipantDurations: map[string]float64{},
 		TotalDuration:        found.Total.Seconds(),
 		Participants:         make([]AttendeeInfo, 0, len(found.People)),
@@ -132,15 +132,15 @@ func (a *API) analytics(c *Call) error {
 				Identity:    person.Identity,
 				Name:        person.Name,
 				Role:        ParticipantRole(person.Role),
-				JoinedAt:    Time{person.JoinedAt},
-				LeftAt:      timeOrNil(person.LeftAt),
+				JoinedAt:    Time{Time: person.JoinedAt},
+				LeftAt:      httpx.TimeOrNil(person.LeftAt),
 				Duration:    person.Duration.Seconds(),
 				Connections: person.Connections,
 			})
 	}
 	for _, r := range found.Reported {
 		out.Reported = append(out.Reported,
-			ReportedAttendee{Name: r.Name, At: Time{r.At}, Source: ReportedAttendeeSource(r.Source)})
+			ReportedAttendee{Name: r.Name, At: Time{Time: r.At}, Source: ReportedAttendeeSource(r.Source)})
 	}
 	c.writeJSON(out)
 	return nil
@@ -171,11 +171,11 @@ func (a *API) exportAttendance(c *Call) error {
 	for _, stay := range found.Records {
 		left := ""
 		if !stay.LeftAt.IsZero() {
-			left = formatTime(stay.LeftAt)
+			left = httpx.FormatTime(stay.LeftAt)
 		}
 		_ = out.Write([]string{found.Room.ID, room.SessionID(stay.RoomID, stay.Session),
 			spreadsheet.EscapeFormulas(stay.PublicID()), spreadsheet.EscapeFormulas(stay.Name), string(stay.Role),
-			formatTime(stay.JoinedAt), left, strconv.FormatFloat(stay.Duration(found.AsOf).Seconds(), 'f', -1, 64),
+			httpx.FormatTime(stay.JoinedAt), left, strconv.FormatFloat(stay.Duration(found.AsOf).Seconds(), 'f', -1, 64),
 			string(stay.Reason)})
 	}
 	out.Flush() // an error means that the client has gone
