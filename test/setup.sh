@@ -61,11 +61,11 @@ if [ ${#packages[@]} -gt 0 ]; then
     missing "apt-get could not install them; its lines above say why. $how"
 fi
 
-unreachable="Go could not download the modules. Check that the proxy is reachable: go env GOPROXY"
-go list -deps -test ./... tool >/dev/null || missing "$unreachable"
+unusable="Go could not load the packages or download their modules; its lines above say why. For a download, check that the proxy is reachable: go env GOPROXY"
+go list -deps -test ./... tool >/dev/null || missing "$unusable"
 if [ "${1:-}" = all ]; then
   for module in release test/acme test/metrics test/openid; do
-    (cd "$module" && go list -deps -test ./... >/dev/null) || missing "$unreachable"
+    (cd "$module" && go list -deps -test ./... >/dev/null) || missing "$unusable"
   done
 fi
 make --no-print-directory npm-packages ||
