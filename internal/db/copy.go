@@ -69,22 +69,6 @@ func beginCopy(ctx context.Context, target *pgEngine, migrations fs.FS, seeded [
 	return beginMigrated(ctx, target.readPool.Config().ConnConfig, migrations)
 }
 
-// CheckCopyTarget returns an error if CopyToPostgres would refuse the database at url because it is not empty, or could
-// not create the tables there. It changes nothing.
-func CheckCopyTarget(ctx context.Context, url string, migrations fs.FS, seeded []string) error {
-	target, err := openPostgres(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer target.close()
-	trial, err := beginCopy(ctx, target, migrations, seeded)
-	if err != nil {
-		return err
-	}
-	defer closePgx(trial.Conn())
-	return trial.Rollback(ctx)
-}
-
 // checkNoRows returns an error unless a database has no tables, or those that an interrupted copy
 // of an earlier release has left, which are empty except for the seeded ones.
 func checkNoRows(ctx context.Context, r *Reader, seeded []string) error {

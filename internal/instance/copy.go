@@ -37,12 +37,15 @@ func explainFullDisk(err error, server, dataDir string) error {
 }
 
 func copyDatabase(ctx context.Context, storage config.Storage, url string) (map[string]int64, error) {
+	if err := checkSameSchema(ctx, storage); err != nil {
+		return nil, err
+	}
 	id, err := store.ReadID(ctx, storage.DatabaseURL.Reveal(), storage.DataDir)
 	if err != nil {
 		return nil, err
 	}
 	if id == "" {
-		return nil, fmt.Errorf("there is no database of Parley in %s: check --data-dir and --database-url", storage.DataDir)
+		return nil, errors.New("no server has run on the database to copy: start it once")
 	}
 	release, err := lockStorage(ctx, storage)
 	if err != nil {
@@ -65,17 +68,11 @@ func copyDatabase(ctx context.Context, storage config.Storage, url string) (map[
 		return nil, fmt.Errorf("--to: %w", err)
 	}
 	defer targetLock.Release()
-	if err := store.CheckCopyTarget(ctx, url); err != nil { // before the source is migrated
-		return nil, fmt.Errorf("--to: %w", err)
-	}
 	source, err := OpenStore(ctx, config.Config{Storage: storage})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = source.Close() }()
-	if err := checkKnownSchema(ctx, source); err != nil {
-		return nil, err
-	}
 	owner := newOwner(storage.DataDir)
 	defer owner.discard()
 	counts, copyID, err := source.CopyTo(ctx, url, func(ctx context.Context, target *store.DB, copyID string) error {
@@ -107,22 +104,28 @@ func analyze(ctx context.Context, url, flag, done string) error {
 	return nil
 }
 
-// checkKnownSchema returns an error if a newer program has changed the database. A server can run on
-// it, but a copy would leave out what this program does not know.
-func checkKnownSchema(ctx context.Context, s *store.DB) error {
+// checkSameSchema returns an error if there is no database to copy, or if another version of this program has written
+// it. A copy would leave out what this one does not know, and to open an older database would migrate it, although the
+// copy may fail.
+func checkSameSchema(ctx context.Context, storage config.Storage) error {
 	newest, err := store.NewestSchema()
 	if err != nil {
 		return err
 	}
-	var version int64
-	err = s.ReadSnapshot(ctx, func(r *db.Reader) (err error) {
-		version, err = r.SchemaVersion(ctx)
+	const what = "the database to copy"
+	switch version, err := store.ReadSchemaVersion(ctx, storage.DatabaseURL.Reveal(), storage.DataDir); {
+	case err != nil:
 		return err
-	})
-	if err == nil && version > newest {
-		err = newerSchemaError("the database to copy", version, newest, "")
+	case version == 0:
+		return fmt.Errorf("there is no database of Parley in %s: check --data-dir and --database-url", storage.DataDir)
+	case version > newest:
+		return newerSchemaError(what, version, newest, "")
+	case version < newest:
+		return fmt.Errorf("%s has version %d of the schema, written by an older Parley; this one needs version %d: "+
+			"start the server of this version once, which migrates the database, or copy it with the older program",
+			what, version, newest)
 	}
-	return err
+	return nil
 }
 
 // newerSchemaError is the error for something that a newer program has written. by is that program in

@@ -157,12 +157,6 @@ func (s *DB) openColumn(rowID, sealed string) ([]byte, error) {
 // seededTables are the tables to which the migrations add rows.
 var seededTables = []string{"audit_chain"}
 
-// CheckCopyTarget returns an error unless the PostgreSQL database at url has no rows and CopyTo can create its tables
-// there. It changes nothing.
-func CheckCopyTarget(ctx context.Context, url string) error {
-	return db.CheckCopyTarget(ctx, url, migrations(), seededTables)
-}
-
 // CopyTo copies all rows to the empty PostgreSQL database at url and returns the number of
 // rows by table. The secrets stay sealed. The copy gets an identity of its own, so that
 // the two databases cannot be mistaken for each other. record is called in the transaction

@@ -41,15 +41,22 @@ func ReadID(ctx context.Context, url, dataDir string) (string, error) {
 // CanUse reports whether the database that Open would open exists and has a schema that
 // this program can use without a migration. It neither creates nor changes the database.
 func CanUse(ctx context.Context, url, dataDir string) (bool, error) {
-	var version, contracted int64
+	var contracted int64
 	newest, err := schemaVersion()
-	err = errors.Join(err,
-		query(ctx, url, dataDir, `SELECT max(version_id) FROM goose_db_version`, &version),
+	version, versionErr := ReadSchemaVersion(ctx, url, dataDir)
+	err = errors.Join(err, versionErr,
 		query(ctx, url, dataDir, `SELECT max(version) FROM schema_contractions`, &contracted))
 	if err != nil {
 		return false, fmt.Errorf("read the version of the database: %w", err)
 	}
 	return version >= newest && contracted <= newest, nil
+}
+
+// ReadSchemaVersion returns the version of the schema of the database that Open would open, 0 if it has none. It
+// neither creates nor changes the database.
+func ReadSchemaVersion(ctx context.Context, url, dataDir string) (version int64, err error) {
+	err = query(ctx, url, dataDir, `SELECT max(version_id) FROM goose_db_version`, &version)
+	return version, err
 }
 
 // query reads one value from the database that Open would open, without opening it for
