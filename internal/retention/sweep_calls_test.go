@@ -28,7 +28,7 @@ func TestSweep_DeletesDeliveriesAndCalls(t *testing.T) {
 		}
 		count := func() (deliveries, calls int) {
 			t.Helper()
-			all, _, err := f.webhooks.List(t.Context(), webhook.Filter{ProjectID: f.project.ID, Limit: 100})
+			all, _, err := f.webhooks.List(t.Context(), webhook.Filter{ProjectID: f.project.ID, Limit: 100}, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestSweep_RecordsDeliveriesAndCalls(t *testing.T) {
 		f.meeting(other.ID, f.now.Add(-31*day), guest{"Bo", ""})
 		deliveries := 0
 		for _, id := range []string{f.project.ID, other.ID} {
-			all, _, err := f.webhooks.List(t.Context(), webhook.Filter{ProjectID: id, Limit: 100})
+			all, _, err := f.webhooks.List(t.Context(), webhook.Filter{ProjectID: id, Limit: 100}, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -82,8 +82,6 @@ func (s *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delive
 	}
 	equal("room_id", f.RoomID)
 	equal("event_id", f.EventID)
-	equal("url", f.URL)
-	equal("type", string(f.Type))
 	id := "id"
 	var first, last string       // bounds of the IDs, if they are in the order of the list
 	var columns, params []string // of an index
@@ -111,9 +109,6 @@ func (s *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delive
 	}
 	if !f.Before.IsZero() {
 		only("created_at < " + param(f.Before.UnixMilli()))
-	}
-	if f.Sent {
-		only("state <> 'pending' AND NOT replay")
 	}
 	start, end := f.Cursor, first
 	switch {

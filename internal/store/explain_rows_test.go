@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +96,7 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 				}
 			}
 			if of != (webhook.Filter{}) {
-				of.ProjectID, of.Sent, of.OldestFirst, of.Limit = projectID, true, true, limit
+				of.ProjectID, of.OldestFirst, of.Limit = projectID, true, limit
 				_, err := db.Deliveries(ctx, of)
 				check(fmt.Sprintf("replay %+v", of), err)
 			}
@@ -310,6 +311,43 @@ func checkEmptyProject(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p pro
 					s.q)
 			}
 		}
+	}
+}
+
+// checkBusyDay fails if a page of past rooms reads those between it and the farther edge of their day.
+func checkBusyDay(t *testing.T, c catalog, raw *sql.DB, db *store.DB) {
+	t.Helper()
+	const rooms, limit = 500, 20
+	const most = 3 * limit // rows
+	ctx := context.Background()
+	p := storetest.Project(t, db)
+	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	storetest.Fill(t, db, p.ID, rooms, day.Add(9*time.Hour), day.Add(17*time.Hour), 1)
+	all, _, err := db.PastRooms(ctx, p.ID, room.PastQuery{Limit: rooms})
+	if err != nil || len(all) != rooms {
+		t.Fatalf("past rooms: got %d, %v, want %d", len(all), err, rooms)
+	}
+	for _, ascending := range []bool{false, true} {
+		for _, from := range []int{0, limit, rooms - 2*limit, rooms - limit} {
+			var run []traced
+			db.Trace(func(q string, args []any) { run = append(run, traced{q, args}) })
+			page, total, err := db.PastRooms(ctx, p.ID, room.PastQuery{Offset: from, Limit: limit, Ascending: ascending})
+			db.Trace(nil)
+			if err != nil || total != rooms || !slices.Equal(page, all[from:from+limit]) {
+				t.Errorf("past rooms from %d, ascending %t: got %d of %d, %v, want those of the whole list", from, ascending,
+					len(page), total, err)
+			}
+			// The other statements add up the days, and read the rooms of the page.
+			i := slices.IndexFunc(run, func(s traced) bool { return strings.Contains(s.q, " OFFSET ") })
+			if i < 0 {
+				t.Fatalf("past rooms: got %d statements, want one with OFFSET", len(run))
+			}
+			if rows := rowsRead(t, c, raw, run[i]); rows > most {
+				t.Errorf("past rooms from %d, ascending %t: got %.0f rows read, want at most %d, in the statement\n%s", from,
+					ascending, rows, most, run[i].q)
+			}
+		}
+		slices.Reverse(all)
 	}
 }
 

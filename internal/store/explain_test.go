@@ -146,6 +146,7 @@ func checkPlans(t *testing.T, d storetest.Database, run *statements) {
 		checkRowsRead(t, c, raw, db, small, smallProject)
 		checkPeriod(t, raw, db, p)
 		checkEmptyProject(t, c, raw, db, p)
+		checkBusyDay(t, c, raw, db)
 	} else {
 		checkRejectedCalls(t, raw, db, p)
 	}

@@ -103,55 +103,66 @@ var pastRoomTable = newTable("rooms",
 func (s *DB) PastRooms(
 	ctx context.Context, projectID string, q room.PastQuery,
 ) ([]room.PastRoom, int, error) {
-	order, reached := "DESC", "<"
-	if q.Ascending {
-		order, reached = "ASC", ">="
-	}
 	args := []any{projectID}
 	param := func(value any) string {
 		args = append(args, value)
 		return fmt.Sprintf("$%d", len(args))
 	}
 	var where string
-	var total, skip int
+	var page pastPage
 	if q.IDs == nil {
 		found, err := s.findPastRooms(ctx, projectID, q)
-		if err != nil || found.skip >= found.total {
+		if err != nil || found.limit == 0 {
 			return nil, found.total, err
 		}
-		total, skip = found.total, found.skip
-		where = `project_id = $1 AND ended_at IS NOT NULL AND ended_at ` + reached + ` ` + param(found.from.UnixMilli())
+		page, where = found, `project_id = $1 AND ended_at IS NOT NULL AND ended_at `
+		if page.ascending {
+			where += ">= " + param(page.edge.UnixMilli())
+		} else {
+			where += "< " + param(page.edge.UnixMilli())
+		}
 	} else {
 		if len(q.IDs) == 0 {
 			return nil, 0, nil
 		}
 		var list string
 		list, args = inList(args, q.IDs)
-		skip = q.Offset
+		page.ascending, page.skip, page.limit = q.Ascending, q.Offset, q.Limit
 		where = unindexed("project_id") + ` = $1 AND ended_at IS NOT NULL AND id IN ` + list
-		if err := s.QueryRow(ctx, nil, `SELECT count(*) FROM rooms WHERE `+where, args, &total); err != nil {
+		if err := s.QueryRow(ctx, nil, `SELECT count(*) FROM rooms WHERE `+where, args, &page.total); err != nil {
 			return nil, 0, err
 		}
 	}
-	ids, err := s.queryStrings(ctx, `SELECT id FROM rooms WHERE `+where+` ORDER BY ended_at `+order+`, id `+order+
-		` LIMIT `+param(q.Limit)+` OFFSET `+param(skip), args...)
+	ids, err := s.queryStrings(ctx, `SELECT id FROM rooms WHERE `+where+orderByEnd("", page.ascending)+
+		` LIMIT `+param(page.limit)+` OFFSET `+param(page.skip), args...)
 	if err != nil || len(ids) == 0 {
-		return nil, total, err
+		return nil, page.total, err
 	}
 	list, args := inList(nil, ids)
 	more := func(p *room.PastRoom) []any { return []any{&p.ParticipantCount} }
 	all, err := queryAllMore(ctx, s, pastRoomTable, more, `SELECT `+pastRoomTable.qualified("r.")+`,
 			(SELECT count(*) FROM seats s WHERE s.room_id = r.id
 				AND EXISTS (SELECT 1 FROM attendance a WHERE a.seat_id = s.id AND NOT a.hidden))
-		FROM rooms r WHERE r.id IN `+list+` ORDER BY r.ended_at `+order+`, r.id `+order, args...)
-	return all, total, err
+		FROM rooms r WHERE r.id IN `+list+orderByEnd("r.", q.Ascending), args...)
+	return all, page.total, err
 }
 
-// pastRooms locates a page in the past rooms of a project.
-type pastRooms struct {
-	total int       // all past rooms
-	from  time.Time // end of the day in which the page begins; its start if the oldest come first
-	skip  int       // rooms between from and the page; total or more if there is no such page
+// orderByEnd sorts rooms by their end. The prefix is that of their columns.
+func orderByEnd(prefix string, ascending bool) string {
+	direction := " DESC"
+	if ascending {
+		direction = " ASC"
+	}
+	return " ORDER BY " + prefix + "ended_at" + direction + ", " + prefix + "id" + direction
+}
+
+// pastPage is the way to a page of the past rooms of a project: from the edge of a day over a few rooms.
+type pastPage struct {
+	total     int       // all past rooms
+	limit     int       // rooms of the page; 0 if there is no such page
+	edge      time.Time // start of a day to read forwards in time, end of a day to read backwards
+	ascending bool      // forwards in time
+	skip      int       // rooms between edge and the page
 }
 
 // selectPastRoomCounts reads the merged counts of project $1, and of all projects the few that are not merged yet.
@@ -160,11 +171,11 @@ type pastRooms struct {
 var selectPastRoomCounts = `SELECT day, rooms FROM past_room_counts WHERE project_id = $1 AND id = ''
 	UNION ALL SELECT day, rooms FROM past_room_counts WHERE ` + unindexed("project_id") + ` = $1 AND id <> ''`
 
-// findPastRooms adds up the rooms of each day. Its cost depends on the days with past
-// rooms, and the skipped rooms are those of one day.
-func (s *DB) findPastRooms(ctx context.Context, projectID string, q room.PastQuery) (pastRooms, error) {
+// findPastRooms adds up the rooms of each day. Its cost depends on the days with past rooms. The way to the page begins
+// at the nearer edge of a day, so it skips at most half of the rooms of a day.
+func (s *DB) findPastRooms(ctx context.Context, projectID string, q room.PastQuery) (pastPage, error) {
 	rooms := map[int64]int{} // by day
-	page := pastRooms{}
+	page := pastPage{}
 	err := s.Query(ctx, selectPastRoomCounts, []any{projectID}, func(row db.Row) error {
 		var day int64
 		var n int
@@ -173,21 +184,38 @@ func (s *DB) findPastRooms(ctx context.Context, projectID string, q room.PastQue
 		page.total += n
 		return err
 	})
-	days, edge := slices.Sorted(maps.Keys(rooms)), time.Duration(0)
+	first, end := q.Offset, min(q.Offset+q.Limit, page.total)
+	if err != nil || first >= end {
+		return page, err
+	}
+	page.limit = end - first
+	days := slices.Sorted(maps.Keys(rooms))
 	if !q.Ascending {
 		slices.Reverse(days)
-		edge = usage.DayLength
 	}
-	skip := q.Offset
+	before := 0 // rooms of the days that come before in the list
 	for _, day := range days {
-		if skip < rooms[day] {
-			page.from, page.skip = time.UnixMilli(day).Add(edge), skip
-			return page, err
+		after := before + rooms[day]
+		if before <= first && first < after {
+			page.edge, page.ascending, page.skip = edgeOfDay(day, q.Ascending), q.Ascending, first-before
 		}
-		skip -= rooms[day]
+		if end <= after {
+			if after-end < page.skip {
+				page.edge, page.ascending, page.skip = edgeOfDay(day, !q.Ascending), !q.Ascending, after-end
+			}
+			break
+		}
+		before = after
 	}
-	page.skip = page.total
-	return page, err
+	return page, nil
+}
+
+// edgeOfDay returns the start of a day to read forwards in time, and its end to read backwards.
+func edgeOfDay(day int64, ascending bool) time.Time {
+	if ascending {
+		return time.UnixMilli(day)
+	}
+	return time.UnixMilli(day).Add(usage.DayLength)
 }
 
 // MergePastRoomCounts skips rows that another node is merging at the same time. A

@@ -12,13 +12,11 @@ import (
 	"parley/internal/fault"
 )
 
-// Filter selects deliveries. Empty fields match everything.
+// Filter selects deliveries by what has an index. Empty fields match everything.
 type Filter struct {
 	ProjectID string
 	RoomID    string
 	EventID   string
-	URL       string // the whole URL; List also accepts its beginning
-	Type      event.Type
 	State     State
 	Since     time.Time // created at this time or later
 	Before    time.Time // created before this time
@@ -26,19 +24,18 @@ type Filter struct {
 	Limit     int
 
 	OldestFirst bool
-	Sent        bool // excludes replays and pending deliveries
 }
 
 // maxScanned is how many deliveries a page of List reads to find those to a target, which have no index.
 const maxScanned = 1000
 
 // List returns at most f.Limit deliveries, the newest first, and the cursor of the next page, which is
-// empty after the last one. f.URL may be the beginning of the URL, so that a caller can leave out a path
-// that is secret. With f.URL, a page may have fewer deliveries, or none, although there is a next page.
-func (s *Service) List(ctx context.Context, f Filter) (page []Delivery, next string, err error) {
-	limit, target := f.Limit, f.URL
+// empty after the last one. The URLs of all begin with target, so that a caller can leave out a path
+// that is secret. With a target, a page may have fewer deliveries, or none, although there is a next page.
+func (s *Service) List(ctx context.Context, f Filter, target string) (page []Delivery, next string, err error) {
+	limit := f.Limit
 	if f.Limit++; target != "" {
-		f.URL, f.Limit = "", maxScanned
+		f.Limit = maxScanned
 	}
 	read, err := s.store.Deliveries(ctx, f)
 	if err != nil {

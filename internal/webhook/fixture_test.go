@@ -142,7 +142,7 @@ func (f *fixture) updateSettings(change func(*project.Settings)) {
 // delivery returns the only delivery of an event.
 func (f *fixture) delivery(eventID string) (webhook.Delivery, []webhook.Attempt) {
 	f.t.Helper()
-	all, _, err := f.List(context.Background(), webhook.Filter{EventID: eventID, Limit: 2})
+	all, _, err := f.List(context.Background(), webhook.Filter{EventID: eventID, Limit: 2}, "")
 	if err != nil || len(all) != 1 {
 		f.t.Fatalf("deliveries of event %s: got %+v, %v, want one", eventID, all, err)
 	}

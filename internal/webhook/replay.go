@@ -61,13 +61,11 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 		ProjectID:   q.ProjectID,
 		EventID:     q.EventID,
 		RoomID:      q.RoomID,
-		URL:         q.URL,
 		State:       q.State,
 		Since:       q.Since,
 		Before:      q.Before,
 		Limit:       replayBatch,
 		OldestFirst: true,
-		Sent:        true,
 	}
 	id, created := s.newID(), 0
 	streams := map[string]Stream{} // by the id of the original stream
@@ -79,6 +77,13 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 		}
 		if len(page) == 0 {
 			break
+		}
+		f.Cursor = page[len(page)-1].ID
+		page = slices.DeleteFunc(page, func(d Delivery) bool {
+			return d.Replay || d.State == Pending || q.URL != "" && d.URL != q.URL
+		})
+		if len(page) == 0 {
+			continue
 		}
 		var touched map[string]Stream
 		var current []Delivery
@@ -97,7 +102,7 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 		}
 		maps.Copy(streams, touched)
 		created += len(current)
-		f.Cursor, last = page[len(page)-1].ID, page[len(page)-1].CreatedAt
+		last = page[len(page)-1].CreatedAt
 	}
 	if created == 0 {
 		return 0, s.nothingToReplay(ctx, q.ProjectID)

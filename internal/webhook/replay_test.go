@@ -29,7 +29,7 @@ func TestReplay_Filters(t *testing.T) {
 		f.enqueueEvents(other, r.URL, event.RoomOpened)
 		sent := r.waitForMessages(t, 4)
 		testkit.Eventually(t, "no delivery is pending", func() bool {
-			left, _, err := f.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
+			left, _, err := f.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1}, "")
 			return err == nil && len(left) == 0
 		})
 		var ofRoom []message
@@ -115,6 +115,30 @@ func (f *fixture) insertDelivered(room, url string, ids []string) {
 	}
 }
 
+// TestReplay_TargetOfFew replays the few deliveries to a target between many to another one, which a page of the store
+// does not contain.
+func TestReplay_TargetOfFew(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
+		from := f.now()
+		many, few := "https://many.example.org/hook", "https://few.example.org/hook"
+		ids := make([]string, 903)
+		for i := range ids {
+			ids[i] = storetest.NewID()
+		}
+		f.insertDelivered(storetest.NewID(), few, ids[:1])
+		f.insertDelivered(storetest.NewID(), many, ids[1:451])
+		f.insertDelivered(storetest.NewID(), few, ids[451:452])
+		f.insertDelivered(storetest.NewID(), many, ids[452:902])
+		f.insertDelivered(storetest.NewID(), few, ids[902:])
+		q := webhook.Replay{ProjectID: f.project.ID, Since: from, Before: f.now().Add(time.Second), URL: few}
+		for range 2 { // the second one does not replay the copies of the first one
+			if n, err := f.Replay(t.Context(), q); err != nil || n != 3 {
+				t.Errorf("replay to the target of few: got %d, %v, want 3", n, err)
+			}
+		}
+	})
+}
+
 // TestReplay_Order replays a room in the order of its events, although two nodes whose clocks differ
 // made the IDs of the deliveries.
 func TestReplay_Order(t *testing.T) {
@@ -177,7 +201,7 @@ func TestReplay_Interrupted(t *testing.T) {
 		if n, err = f.Replay(ctx, q); n == 0 || err != nil {
 			t.Errorf("the rest: got %d deliveries, %v, want at least one", n, err)
 		}
-		last, _, err := f.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
+		last, _, err := f.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1}, "")
 		if err != nil || len(last) != 1 || last[0].RoomID == room {
 			t.Errorf("the last replay: got %+v, %v, want that of the last delivery", last, err)
 		}
@@ -191,7 +215,7 @@ func TestReplay_State(t *testing.T) {
 		room := storetest.NewID()
 		const url = "https://receiver.example/hook"
 		f.enqueueEvents(room, url, event.RoomOpened, event.RoomStarted, event.RoomEnded)
-		pending, _, err := f.List(ctx, webhook.Filter{RoomID: room, Limit: 10})
+		pending, _, err := f.List(ctx, webhook.Filter{RoomID: room, Limit: 10}, "")
 		if err != nil || len(pending) != 3 {
 			t.Fatalf("got %d deliveries, %v, want 3", len(pending), err)
 		}
@@ -211,7 +235,7 @@ func TestReplay_State(t *testing.T) {
 			if n, err := f.Replay(ctx, q); n != 1 || err != nil {
 				t.Fatalf("replay what failed: got %d deliveries, %v, want 1", n, err)
 			}
-			newest, _, err := f.List(ctx, webhook.Filter{RoomID: room, Limit: 1})
+			newest, _, err := f.List(ctx, webhook.Filter{RoomID: room, Limit: 1}, "")
 			if err != nil || !newest[0].Replay || newest[0].EventID != pending[0].EventID {
 				t.Errorf("got the newest delivery %+v, %v, want a replay of %s", newest, err, pending[0].EventID)
 			}

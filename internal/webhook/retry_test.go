@@ -28,7 +28,7 @@ func TestRetry_SendsNow(t *testing.T) {
 		ids := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened, event.RoomEnded)
 		r.waitForMessages(t, 1)
 		d := f.waitForAttempts(ids[0], 1)
-		listed, _, err := f.List(ctx, webhook.Filter{EventID: ids[0], Limit: 1})
+		listed, _, err := f.List(ctx, webhook.Filter{EventID: ids[0], Limit: 1}, "")
 		if err != nil || len(listed) != 1 || !listed[0].NextAttemptAt.After(f.now()) {
 			t.Fatalf("list the delivery: got %+v, %v, want a next attempt in the future", listed, err)
 		}

@@ -99,7 +99,8 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 			t.Errorf("got target %+v, want 20 failures in at least an hour, and a notice", target)
 		}
 		testkit.Eventually(t, "all waiting deliveries are held", func() bool {
-			listed, _, err := f.List(t.Context(), webhook.Filter{State: webhook.Pending, ProjectID: f.project.ID, Limit: 100})
+			listed, _, err := f.List(t.Context(),
+				webhook.Filter{State: webhook.Pending, ProjectID: f.project.ID, Limit: 100}, "")
 			return err == nil && len(listed) == len(ids) &&
 				!slices.ContainsFunc(listed, func(d webhook.Delivery) bool { return !d.Held || d.NextAttemptAt.IsZero() })
 		})

@@ -54,7 +54,7 @@ func TestDelivery_OrderedAndSigned(t *testing.T) {
 			}
 		}
 		testkit.Eventually(t, "no delivery is pending", func() bool {
-			left, _, err := f.List(t.Context(), webhook.Filter{State: webhook.Pending, Limit: 1})
+			left, _, err := f.List(t.Context(), webhook.Filter{State: webhook.Pending, Limit: 1}, "")
 			return err == nil && len(left) == 0
 		})
 	})

@@ -18,7 +18,7 @@ import (
 
 // Webhooks is the part of the webhook service that this API calls.
 type Webhooks interface {
-	List(ctx context.Context, f webhook.Filter) (page []webhook.Delivery, next string, err error)
+	List(ctx context.Context, f webhook.Filter, target string) (page []webhook.Delivery, next string, err error)
 	Show(ctx context.Context, id string) (webhook.Delivery, []webhook.Attempt, error)
 	Replay(ctx context.Context, q webhook.Replay) (int, error)
 	Retry(ctx context.Context, q webhook.Retry) (webhook.Retried, error)
@@ -31,12 +31,12 @@ type Webhooks interface {
 }
 
 func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request) {
-	f, err := parseWebhookFilter(r.URL.RawQuery)
+	f, target, err := parseWebhookFilter(r.URL.RawQuery)
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
-	page, next, err := s.Webhooks.List(r.Context(), f)
+	page, next, err := s.Webhooks.List(r.Context(), f, target)
 	out := WebhookList{Webhooks: []Webhook{}}
 	for _, d := range page {
 		out.Webhooks = append(out.Webhooks, newWebhook(d))
@@ -47,42 +47,41 @@ func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request) {
 	writeResult(w, r, out, err)
 }
 
-func parseWebhookFilter(rawQuery string) (f webhook.Filter, err error) {
+func parseWebhookFilter(rawQuery string) (f webhook.Filter, target string, err error) {
 	query, err := httpx.Query(rawQuery, "project_id", "room_id", "event_id", "url", "state", "since", "before", "limit",
 		"cursor")
 	if err != nil {
-		return f, err
+		return f, "", err
 	}
 	f = webhook.Filter{
 		ProjectID: query["project_id"],
 		RoomID:    query["room_id"],
 		EventID:   query["event_id"],
-		URL:       query["url"],
 		Cursor:    query["cursor"],
 		Limit:     validate.DefaultPage,
 	}
 	if text, sent := query["limit"]; sent {
 		if f.Limit, err = parseInteger("limit", text); err != nil {
-			return f, err
+			return f, "", err
 		}
 	}
 	if err := validate.Range("limit", f.Limit, 1, validate.MaxPage); err != nil {
-		return f, err
+		return f, "", err
 	}
 	if f.Since, f.Before, err = parsePeriod(query); err != nil {
-		return f, err
+		return f, "", err
 	}
 	if state, sent := query["state"]; sent {
 		f.State = webhook.State(state)
 		if !slices.Contains([]webhook.State{webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Gone},
 			f.State) {
-			return f, fault.Invalidf("state must be pending, delivered, failed or gone, not %q", f.State)
+			return f, "", fault.Invalidf("state must be pending, delivered, failed or gone, not %q", f.State)
 		}
 	}
 	if f.Cursor != "" && uuid.Validate(f.Cursor) != nil {
-		return f, httpx.ErrCursor
+		return f, "", httpx.ErrCursor
 	}
-	return f, nil
+	return f, query["url"], nil
 }
 
 func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {

@@ -40,7 +40,7 @@ func TestMeetings(t *testing.T) {
 			t.Errorf("got usage %+v, %v, want %d rooms", got, err, meetings)
 		}
 		failed, _, err := webhook.NewService(db, time.Now, storetest.NewID).List(t.Context(),
-			webhook.Filter{State: webhook.Failed, Limit: 100})
+			webhook.Filter{State: webhook.Failed, Limit: 100}, "")
 		if err != nil || len(failed) != meetings/100+1 {
 			t.Errorf("got %d failed deliveries, %v, want %d", len(failed), err, meetings/100+1)
 		}
