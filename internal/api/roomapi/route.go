@@ -94,7 +94,9 @@ func (a *API) handle(c *Call, route Route) (err error) {
 		return err
 	}
 	if route.Effect == Creates {
-		c.readIdempotencyKey()
+		if err := c.readIdempotencyKey(); err != nil {
+			return err
+		}
 		end, err := a.rooms.BeginIdempotent(c.Request.Context(), c.IdempotencyKey)
 		if err != nil {
 			return fault.RenameField(err, idempotencyKeyHeader)
@@ -143,12 +145,20 @@ func (r Route) parseFields(c *Call) (err error) {
 }
 
 // readIdempotencyKey sets c.IdempotencyKey from the header, if it was sent. It replaces
-// the signature, which makes a companion call unique otherwise.
-func (c *Call) readIdempotencyKey() {
-	if _, sent := c.Request.Header["Idempotency-Key"]; sent {
+// the signature, which makes a companion call unique otherwise. It returns Invalid for a repeated
+// header, because a client that means one key and a proxy that adds another would not agree
+// on the creation.
+func (c *Call) readIdempotencyKey() error {
+	keys := c.Request.Header["Idempotency-Key"]
+	switch len(keys) {
+	case 0:
+		return nil
+	case 1:
 		c.IdempotencyKey = &room.IdempotencyKey{ProjectID: c.Project.ID, Route: c.Request.URL.Path,
-			Key: headerValue(c.Request, "Idempotency-Key"), Body: c.Body}
+			Key: keys[0], Body: c.Body}
+		return nil
 	}
+	return fault.Invalidf("the header Idempotency-Key must be sent at most once")
 }
 
 // WriteResult writes the response to a call that created or changed something. The

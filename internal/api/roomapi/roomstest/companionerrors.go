@@ -386,6 +386,9 @@ func (f *MeetingFixture) checkIdempotencyKey(t *testing.T, op operation) {
 	AssertError(t, f.send(t, s, nil), 422, "this Idempotency-Key was used with another body")
 	s.key = strings.Repeat("k", 256)
 	AssertError(t, f.send(t, s, nil), 400, "the header Idempotency-Key must have 1 to 255 printable ASCII characters")
+	s.key = "a, b" // is how two headers are signed
+	AssertError(t, f.send(t, s, func(header http.Header) { header["Idempotency-Key"] = []string{"a", "b"} }), 400,
+		"the header Idempotency-Key must be sent at most once")
 	s.key = "running"
 	end, err := f.LiveRooms.BeginIdempotent(t.Context(),
 		&room.IdempotencyKey{ProjectID: f.Project.ID, Route: f.Prefix + op.route, Key: s.key})

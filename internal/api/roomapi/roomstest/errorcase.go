@@ -198,6 +198,8 @@ func CreateCases() []ErrorCase {
 		key("Idempotency-Key too long", []string{strings.Repeat("k", 256)}, badKey),
 		key("Idempotency-Key not ASCII", []string{"clé"}, badKey),
 		key("Idempotency-Key with a tab", []string{"a\tb"}, badKey),
+		key("two Idempotency-Keys", []string{"a", "b"}, "the header Idempotency-Key must be sent at most once"),
+		key("Idempotency-Key twice", []string{"a", "a"}, "the header Idempotency-Key must be sent at most once"),
 
 		BodyCase("empty body", ``, "the body is empty: send a JSON object"),
 		BodyCase("no JSON", `{"project_id":`, "the body ends before its JSON does"),
