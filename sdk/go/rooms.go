@@ -57,7 +57,8 @@ type ScheduledRoomV3Request struct {
 type ScheduledRoomRequest struct {
 	// StartAt is a local time in the server's scheduling zone, exactly
 	// YYYY-MM-DDTHH:MM, in the future and at most 366 days ahead. LocalTime formats
-	// one. A time that daylight saving skips is ErrInvalid; a time that exists twice
+	// one. The zone is UTC unless the operator has set another one, and no call names
+	// it. A time that daylight saving skips is ErrInvalid; a time that exists twice
 	// means the first.
 	StartAt string `json:"start_at"`
 	// MaxParticipants is 1 to the limit of the plan, at most 1,000.
@@ -142,6 +143,13 @@ type ScheduledRoom struct {
 
 // LocalTime formats a time for ScheduledRoomRequest.StartAt: in the server's
 // scheduling zone, truncated to the minute.
+//
+// When daylight saving ends, clocks show an hour twice, and the result is the same
+// for both times. The server takes the first one, so that a room that should open at
+// the second one opens an hour early; ScheduledRoom.StartTime is what the server
+// took. The result is never in the hour that clocks skip when daylight saving
+// begins, because no time has such a local time, so that ErrInvalid for a skipped
+// hour means that schedulingZone is not the zone of the server.
 func LocalTime(t time.Time, schedulingZone *time.Location) string {
 	return t.In(schedulingZone).Format("2006-01-02T15:04")
 }

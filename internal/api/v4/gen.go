@@ -46,9 +46,11 @@ type CreateScheduledRoomRequest struct {
 	ProjectId openapi_types.UUID `json:"project_id"`
 
 	// StartAt A local time of the server's scheduling zone, exactly
-	// `YYYY-MM-DDTHH:MM`. It must be in the future (60 seconds are tolerated)
-	// and at most 366 days ahead. A time that daylight saving skips is
-	// rejected; a time that occurs twice means the first.
+	// `YYYY-MM-DDTHH:MM`. The zone is UTC unless the operator has set another
+	// one. No call names it: ask the operator. `start_time` in the response
+	// has its offset. The time must be in the future (60 seconds are
+	// tolerated) and at most 366 days ahead. A time that daylight saving skips
+	// is rejected; a time that occurs twice means the first.
 	StartAt string `json:"start_at"`
 
 	// WebhookUrl The room's own webhook target: an absolute http(s) URL without credentials.

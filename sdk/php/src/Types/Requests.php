@@ -28,9 +28,11 @@ namespace Parley\Types;
  *   other features, which are listed in `X-Ignored-Fields`.
  *
  * CreateScheduledRoomRequest: A room that opens at its start time. The SDK adds the project_id.
- * - start_at: A local time of the server's scheduling zone, exactly `YYYY-MM-DDTHH:MM`. It must be
- *   in the future (60 seconds are tolerated) and at most 366 days ahead. A time that daylight
- *   saving skips is rejected; a time that occurs twice means the first.
+ * - start_at: A local time of the server's scheduling zone, exactly `YYYY-MM-DDTHH:MM`. The zone is
+ *   UTC unless the operator has set another one. No call names it: ask the operator. `start_time`
+ *   in the response has its offset. The time must be in the future (60 seconds are tolerated) and
+ *   at most 366 days ahead. A time that daylight saving skips is rejected; a time that occurs twice
+ *   means the first.
  * - max_participants: From 1 to the limit of the plan, at most 1000.
  * - empty_timeout: Seconds that the room may stay empty after the last participant leaves, 1 to
  *   86400. 0 means the project's default (300).
@@ -116,8 +118,10 @@ namespace Parley\Types;
  * project_id.
  * - start_at: An ISO 8601 calendar date and time with `T`, at least to the minute; seconds and
  *   fractions are allowed. With `Z` or an offset it is that instant, otherwise a local time of the
- *   server's scheduling zone. It must be in the future (60 seconds are tolerated) and at most 366
- *   days ahead.
+ *   server's scheduling zone. The zone is UTC unless the operator has set another one. No call
+ *   names it: ask the operator, or send an offset. The time must be in the future (60 seconds are
+ *   tolerated) and at most 366 days ahead. A local time that daylight saving skips is rejected; one
+ *   that occurs twice means the first.
  * - max_participants: From 1 to the limit of the plan, at most 1000.
  * - empty_timeout: Seconds that the room may stay empty after the last participant leaves. 0 means
  *   the project's default (300).

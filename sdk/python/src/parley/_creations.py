@@ -132,8 +132,9 @@ class Creations(ClientBase):
         """Create a video room that opens at its start time, with version 4.
 
         ``start_at`` is a local time in the scheduling zone of the server, ``YYYY-MM-DDTHH:MM``, in the future and at
-        most 366 days ahead. ``name`` is required with ``external_user_id``. The other arguments are those of
-        :meth:`create_quick_video_room`.
+        most 366 days ahead. The zone is UTC unless the operator has set another one, and no call names it. A time that
+        daylight saving skips is refused, and a time that occurs twice means the first one. ``name`` is required with
+        ``external_user_id``. The other arguments are those of :meth:`create_quick_video_room`.
         """
         return self._create_scheduled(
             4,

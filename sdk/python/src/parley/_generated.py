@@ -201,9 +201,11 @@ class RoomMetadata(_RoomMetadataRequired, total=False):
 
 class _CreateScheduledRoomRequestRequired(TypedDict):
     start_at: str
-    """A local time of the server's scheduling zone, exactly `YYYY-MM-DDTHH:MM`. It must be in
-    the future (60 seconds are tolerated) and at most 366 days ahead. A time that daylight
-    saving skips is rejected; a time that occurs twice means the first.
+    """A local time of the server's scheduling zone, exactly `YYYY-MM-DDTHH:MM`. The zone is UTC
+    unless the operator has set another one. No call names it: ask the operator. `start_time`
+    in the response has its offset. The time must be in the future (60 seconds are tolerated)
+    and at most 366 days ahead. A time that daylight saving skips is rejected; a time that
+    occurs twice means the first.
     """
     max_participants: Union[int, str]
     """From 1 to the limit of the plan, at most 1000."""
@@ -2227,8 +2229,10 @@ class _CreateScheduledRoomV3RequestRequired(TypedDict):
     start_at: str
     """An ISO 8601 calendar date and time with `T`, at least to the minute; seconds and fractions
     are allowed. With `Z` or an offset it is that instant, otherwise a local time of the
-    server's scheduling zone. It must be in the future (60 seconds are tolerated) and at most
-    366 days ahead.
+    server's scheduling zone. The zone is UTC unless the operator has set another one. No call
+    names it: ask the operator, or send an offset. The time must be in the future (60 seconds
+    are tolerated) and at most 366 days ahead. A local time that daylight saving skips is
+    rejected; one that occurs twice means the first.
     """
     max_participants: int
     """From 1 to the limit of the plan, at most 1000."""

@@ -426,8 +426,11 @@ export interface components {
             /**
              * @description An ISO 8601 calendar date and time with `T`, at least to the minute;
              *     seconds and fractions are allowed. With `Z` or an offset it is that
-             *     instant, otherwise a local time of the server's scheduling zone. It must
-             *     be in the future (60 seconds are tolerated) and at most 366 days ahead.
+             *     instant, otherwise a local time of the server's scheduling zone. The
+             *     zone is UTC unless the operator has set another one. No call names it:
+             *     ask the operator, or send an offset. The time must be in the future (60
+             *     seconds are tolerated) and at most 366 days ahead. A local time that
+             *     daylight saving skips is rejected; one that occurs twice means the first.
              */
             start_at: string;
             /** @description From 1 to the limit of the plan, at most 1000. */

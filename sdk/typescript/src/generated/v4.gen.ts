@@ -829,9 +829,11 @@ export interface components {
             project_id: string;
             /**
              * @description A local time of the server's scheduling zone, exactly
-             *     `YYYY-MM-DDTHH:MM`. It must be in the future (60 seconds are tolerated)
-             *     and at most 366 days ahead. A time that daylight saving skips is
-             *     rejected; a time that occurs twice means the first.
+             *     `YYYY-MM-DDTHH:MM`. The zone is UTC unless the operator has set another
+             *     one. No call names it: ask the operator. `start_time` in the response
+             *     has its offset. The time must be in the future (60 seconds are
+             *     tolerated) and at most 366 days ahead. A time that daylight saving skips
+             *     is rejected; a time that occurs twice means the first.
              */
             start_at: string;
             /** @description From 1 to the limit of the plan, at most 1000. */
