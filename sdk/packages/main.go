@@ -22,11 +22,11 @@ func main() {
 	log.SetFlags(0)
 	sources := flag.String("sources", "sdk", "directory of the SDKs")
 	out := flag.String("out", "web/dist/app/docs/sdk", "directory to write, which is emptied first")
-	raise := flag.Bool("bump", false, "raise the version of the SDKs after a change of their sources, and build nothing")
+	raise := flag.Bool("bump", false, "raise the version of the SDKs if their sources have changed, and build nothing")
 	flag.Parse()
 	run := func() error { return build(*sources, *out) }
 	if *raise {
-		run = func() error { return bump(*sources) }
+		run = func() error { return bump(*sources, os.Stdout) }
 	}
 	if err := run(); err != nil {
 		log.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,10 +124,15 @@ func checkVersion(dir string) error {
 	return nil
 }
 
-// bump raises the last number of the version wherever it is written, and adds a line to versionsFile.
-func bump(dir string) error {
+// bump raises the last number of the version wherever it is written, and adds a line to versionsFile. It changes
+// nothing if the sources are still those of the version. It writes what it did.
+func bump(dir string, out io.Writer) error {
 	version, err := readVersion(dir)
 	if err != nil {
+		return err
+	}
+	if checkVersion(dir) == nil {
+		_, err := fmt.Fprintf(out, "nothing to raise: the sources of the SDKs are those of version %s\n", version)
 		return err
 	}
 	dot := strings.LastIndex(version, ".")
@@ -157,5 +163,9 @@ func bump(dir string) error {
 	if err != nil {
 		return err
 	}
-	return write(filepath.Join(dir, versionsFile), []byte(strings.Join(append(lines, line), "\n")+"\n"))
+	if err := write(filepath.Join(dir, versionsFile), []byte(strings.Join(append(lines, line), "\n")+"\n")); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "raised the version of the SDKs from %s to %s\n", version, next)
+	return err
 }

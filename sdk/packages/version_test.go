@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,11 +47,17 @@ func TestVersion_Bump(t *testing.T) {
 			if err := checkVersion(dir); err == nil || !strings.Contains(err.Error(), "go run ./sdk/packages -bump") {
 				t.Errorf("after a change: got error %v, want the command that raises the version", err)
 			}
-			if err := bump(dir); err != nil {
+			var out strings.Builder
+			if err := bump(dir, &out); err != nil {
 				t.Fatal(err)
 			}
 			if err := checkVersion(dir); err != nil {
 				t.Errorf("after the bump: got error %v, want nil", err)
+			}
+			after, err := readVersion(dir)
+			want := "raised the version of the SDKs from " + before + " to " + after + "\n"
+			if err != nil || out.String() != want {
+				t.Errorf("the bump: got %q, error %v, want %q", out.String(), err, want)
 			}
 			for _, m := range mentions {
 				text, err := os.ReadFile(filepath.Join(root, m.path))
@@ -72,6 +79,47 @@ func TestVersion_Bump(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestVersion_BumpWithoutChange raises the version twice, the second time without a change of the sources.
+func TestVersion_BumpWithoutChange(t *testing.T) {
+	root := copySources(t)
+	dir := filepath.Join(root, "sdk")
+	appendTo(t, filepath.Join(dir, "go/client.go"), "\n")
+	if err := bump(dir, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	version, err := readVersion(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := readAll(t, root)
+	var out strings.Builder
+	if err := bump(dir, &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "nothing to raise: the sources of the SDKs are those of version " + version + "\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	for path, content := range readAll(t, root) {
+		if before[path] != content {
+			t.Errorf("%s has changed, want that no file changes", path)
+		}
+	}
+}
+
+// readAll returns the content of all files below a directory.
+func readAll(t *testing.T, root string) map[string]string {
+	t.Helper()
+	tree, err := readTree(root, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, f := range tree {
+		all[f.name] = string(f.content)
+	}
+	return all
 }
 
 // copySources copies the files that have to do with the version into a new directory.
