@@ -15,7 +15,7 @@ func (c *Client) RoomStatus(ctx context.Context, roomID string) (open bool, mess
 		Status  bool   `json:"status"`
 		Message string `json:"message"`
 	}
-	_, err = c.getCompanion(ctx, "rooms/room_status", roomQuery(roomID), &answer)
+	_, err = c.getRoom(ctx, "rooms/room_status", roomID, &answer)
 	return answer.Status, answer.Message, err
 }
 
@@ -67,7 +67,7 @@ func (c *Client) ActiveRoom(ctx context.Context, roomID string) (*ActiveRoom, er
 	var answer struct {
 		Result *ActiveRoom `json:"result"`
 	}
-	if _, err := c.getCompanion(ctx, "rooms/get_active_room_info", roomQuery(roomID), &answer); err != nil {
+	if _, err := c.getRoom(ctx, "rooms/get_active_room_info", roomID, &answer); err != nil {
 		return nil, err
 	}
 	if answer.Result == nil {
@@ -249,7 +249,7 @@ type Attendee struct {
 // Analytics returns the attendance of a room so far.
 func (c *Client) Analytics(ctx context.Context, roomID string) (*Analytics, error) {
 	found := new(Analytics)
-	if _, err := c.getCompanion(ctx, "analytics/get_analytics", roomQuery(roomID), found); err != nil {
+	if _, err := c.getRoom(ctx, "analytics/get_analytics", roomID, found); err != nil {
 		return nil, err
 	}
 	if found.RoomID == "" {
@@ -261,6 +261,9 @@ func (c *Client) Analytics(ctx context.Context, roomID string) (*Analytics, erro
 // ExportAttendance returns the attendance of a room as CSV, a line for each
 // connection.
 func (c *Client) ExportAttendance(ctx context.Context, roomID string) ([]byte, error) {
+	if err := checkRoomID(roomID); err != nil {
+		return nil, err
+	}
 	if err := c.credentials.checkGatewayCredentials(); err != nil {
 		return nil, err
 	}

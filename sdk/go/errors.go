@@ -40,8 +40,8 @@ var (
 // nevertheless have succeeded.
 var ErrUnexpectedResponse = errors.New("parley: unexpected response")
 
-// ErrInvalidArgument is returned for an argument that no server accepts. Nothing was
-// sent.
+// ErrInvalidArgument is returned for an argument that no server accepts, such as an empty
+// RoomID or a text that is not UTF-8. The text of the error names the field. Nothing was sent.
 var ErrInvalidArgument = errors.New("parley: invalid argument")
 
 // The codes of version 5.

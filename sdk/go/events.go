@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -34,8 +33,12 @@ func (c *Client) SendJoinEvent(ctx context.Context, event JoinEvent) (*JoinEvent
 	if c.credentials.ProjectSecret == "" {
 		return nil, missingCredential("ProjectSecret")
 	}
-	if event.RoomID == "" {
-		return nil, fmt.Errorf("%w: a join event needs a RoomID", ErrInvalidArgument)
+	segment, err := roomPathSegment(event.RoomID)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkUTF8("Name", event.Name); err != nil {
+		return nil, err
 	}
 	type userInfo struct {
 		Name string `json:"name"`
@@ -47,7 +50,7 @@ func (c *Client) SendJoinEvent(ctx context.Context, event JoinEvent) (*JoinEvent
 	received := new(JoinEventAnswer)
 	header, err := c.sendJSON(ctx, &request{
 		method:      http.MethodPost,
-		target:      "/api/v4/webhook/get_room_events/" + url.PathEscape(event.RoomID),
+		target:      "/api/v4/webhook/get_room_events/" + segment,
 		bodyKey:     c.credentials.ProjectSecret,
 		repeatable:  true,
 		retryWindow: joinRetryWindow,

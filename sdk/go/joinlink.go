@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"fmt"
-	"net/url"
+	"reflect"
 	"time"
 
 	"parley.example/client/sign"
@@ -39,6 +39,13 @@ func (c *Client) SignJoinLink(link JoinLinkRequest) (string, error) {
 	if c.credentials.ProjectSecret == "" {
 		return "", missingCredential("ProjectSecret")
 	}
+	segment, err := roomPathSegment(link.RoomID)
+	if err != nil {
+		return "", err
+	}
+	if err := checkTexts("", reflect.ValueOf(link)); err != nil {
+		return "", err
+	}
 	issued := time.Now().Add(c.clock.currentOffset())
 	token, err := sign.SignJoinLink(c.credentials.ProjectSecret, sign.JoinLink{
 		RoomID:    link.RoomID,
@@ -53,5 +60,5 @@ func (c *Client) SignJoinLink(link JoinLinkRequest) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrInvalidArgument, err)
 	}
-	return c.base + "/r/" + url.PathEscape(link.RoomID) + "#j=" + token, nil
+	return c.base + "/r/" + segment + "#j=" + token, nil
 }

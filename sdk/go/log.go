@@ -108,9 +108,13 @@ type eventsPage struct {
 }
 
 func (c *Client) roomEvents(ctx context.Context, roomID string, after int64) (*eventsPage, error) {
+	segment, err := roomPathSegment(roomID)
+	if err != nil {
+		return nil, err
+	}
 	page := new(eventsPage)
 	query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {"100"}}
-	if _, err := c.get(ctx, "/api/v4/rooms/"+url.PathEscape(roomID)+"/events", query, page); err != nil {
+	if _, err := c.get(ctx, "/api/v4/rooms/"+segment+"/events", query, page); err != nil {
 		return nil, err
 	}
 	if page.HasMore && page.NextAfter <= after {

@@ -31,7 +31,7 @@ type StartRoomRequest struct {
 // link for its host. It also returns a new link if the room is already open.
 func (c *Client) StartScheduledRoom(ctx context.Context, room StartRoomRequest) (*QuickRoom, error) {
 	opened := new(QuickRoom)
-	header, err := c.postCompanion(ctx, "start_schedule_room", room.IdempotencyKey, room, opened)
+	header, err := c.postRoom(ctx, "start_schedule_room", room.RoomID, room.IdempotencyKey, room, opened)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +69,11 @@ type JoinRoomRequest struct {
 
 // JoinRoom returns a link for one person. Only the first browser that joins with
 // the link can use it.
-func (c *Client) JoinRoom(ctx context.Context, join JoinRoomRequest) (link string, err error) {
+func (c *Client) JoinRoom(ctx context.Context, request JoinRoomRequest) (link string, err error) {
 	var answer struct {
 		FinalLink string `json:"final_link"`
 	}
-	if _, err = c.postCompanion(ctx, "join_room", join.IdempotencyKey, join, &answer); err != nil {
+	if _, err = c.postRoom(ctx, "join_room", request.RoomID, request.IdempotencyKey, request, &answer); err != nil {
 		return "", err
 	}
 	return requireLink(answer.FinalLink)
@@ -106,7 +106,7 @@ func (c *Client) CreateInvitationLink(ctx context.Context, invitation Invitation
 	var answer struct {
 		InvitationLink string `json:"invitation_link"`
 	}
-	_, err = c.postCompanion(ctx, "create_invitation_link", invitation.IdempotencyKey, invitation, &answer)
+	_, err = c.postRoom(ctx, "create_invitation_link", invitation.RoomID, invitation.IdempotencyKey, invitation, &answer)
 	if err != nil {
 		return "", err
 	}
@@ -153,7 +153,8 @@ type SimulatedMeeting struct {
 // the project is no test project, ErrConflict if the room is not open or has too few seats.
 func (c *Client) SimulateMeeting(ctx context.Context, simulation SimulationRequest) (*SimulatedMeeting, error) {
 	begun := new(SimulatedMeeting)
-	if _, err := c.postCompanion(ctx, "simulate_meeting", simulation.IdempotencyKey, simulation, begun); err != nil {
+	_, err := c.postRoom(ctx, "simulate_meeting", simulation.RoomID, simulation.IdempotencyKey, simulation, begun)
+	if err != nil {
 		return nil, err
 	}
 	if begun.RoomID == "" {
@@ -165,7 +166,7 @@ func (c *Client) SimulateMeeting(ctx context.Context, simulation SimulationReque
 // EndRoom ends a room for all participants. A room that is not open yet is
 // canceled. A room that has ended is ErrConflict.
 func (c *Client) EndRoom(ctx context.Context, roomID string) error {
-	_, err := c.postCompanion(ctx, "end_room", "", struct {
+	_, err := c.postRoom(ctx, "end_room", roomID, "", struct {
 		RoomID string `json:"room_id"`
 	}{roomID}, new(struct{}))
 	return err
@@ -208,11 +209,20 @@ type RescheduleFeatures struct {
 // state. The answer contains a new link for the host; existing links stay valid.
 func (c *Client) RescheduleRoom(ctx context.Context, change RescheduleRequest) (*ScheduledRoom, error) {
 	changed := new(ScheduledRoom)
-	header, err := c.postCompanion(ctx, "reschedule_room", change.IdempotencyKey, change, changed)
+	header, err := c.postRoom(ctx, "reschedule_room", change.RoomID, change.IdempotencyKey, change, changed)
 	if err != nil {
 		return nil, err
 	}
 	return changed.addHeaders(header)
+}
+
+// postRoom sends a POST about one room to a companion route.
+func (c *Client) postRoom(ctx context.Context, route, roomID, idempotencyKey string,
+	body, into any) (http.Header, error) {
+	if err := checkRoomID(roomID); err != nil {
+		return nil, err
+	}
+	return c.postCompanion(ctx, route, idempotencyKey, body, into)
 }
 
 // postCompanion sends a POST to a companion route. It may be repeated if it has an
@@ -233,6 +243,14 @@ func (c *Client) postCompanion(ctx context.Context, route, idempotencyKey string
 	}, body, into)
 }
 
+// getRoom sends a GET about one room to a companion route.
+func (c *Client) getRoom(ctx context.Context, route, roomID string, into any) (http.Header, error) {
+	if err := checkRoomID(roomID); err != nil {
+		return nil, err
+	}
+	return c.getCompanion(ctx, route, roomQuery(roomID), into)
+}
+
 // getCompanion sends a GET to a companion route.
 func (c *Client) getCompanion(ctx context.Context, route string, query url.Values, into any) (http.Header, error) {
 	return c.get(ctx, c.versioned(route), query, into)
@@ -242,6 +260,11 @@ func (c *Client) getCompanion(ctx context.Context, route string, query url.Value
 func (c *Client) get(ctx context.Context, target string, query url.Values, into any) (http.Header, error) {
 	if err := c.credentials.checkGatewayCredentials(); err != nil {
 		return nil, err
+	}
+	for name, values := range query {
+		if err := checkUTF8(name, values[0]); err != nil {
+			return nil, err
+		}
 	}
 	if len(query) > 0 {
 		target += "?" + query.Encode()

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 	"time"
+	_ "time/tzdata" // a machine may have no time zones
 
 	"parley.example/client"
 	"parley.example/client/sign"
@@ -241,9 +242,24 @@ func TestSendJoinEvent_EscapesRoomID(t *testing.T) {
 }
 
 func TestLocalTime(t *testing.T) {
-	instant := time.Date(2027, 1, 31, 8, 30, 59, 0, time.UTC)
-	if got := client.LocalTime(instant, zurich); got != "2027-01-31T09:30" {
-		t.Errorf("got %s, want 2027-01-31T09:30", got)
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name    string
+		instant time.Time
+		want    string
+	}{
+		{"seconds are cut off", at("2027-01-31T08:30:59Z"), "2027-01-31T09:30"},
+		{"the first time of the repeated hour", at("2027-10-31T00:30:00Z"), "2027-10-31T02:30"},
+		{"the second time of the repeated hour", at("2027-10-31T01:30:00Z"), "2027-10-31T02:30"},
+		{"before the skipped hour", at("2027-03-28T00:59:00Z"), "2027-03-28T01:59"},
+		{"after the skipped hour", at("2027-03-28T01:00:00Z"), "2027-03-28T03:00"},
+	} {
+		if got := client.LocalTime(test.instant, berlin); got != test.want {
+			t.Errorf("%s: LocalTime(%s): got %s, want %s", test.name, test.instant, got, test.want)
+		}
 	}
 }
 
@@ -253,8 +269,8 @@ func TestCreateScheduledVideoRoomV3_InvalidYear(t *testing.T) {
 	s := newServer()
 	room := scheduledV3Room()
 	room.StartAt = time.Date(12027, 1, 31, 9, 30, 0, 0, time.UTC)
-	if _, err := start(t, s, credentials, client.Options{}).CreateScheduledVideoRoomV3(t.Context(), room); err == nil ||
-		len(s.requestsSeen()) != 0 {
-		t.Errorf("got %d requests, error %v, want none and an error", len(s.requestsSeen()), err)
+	_, err := start(t, s, credentials, client.Options{}).CreateScheduledVideoRoomV3(t.Context(), room)
+	if !errors.Is(err, client.ErrInvalidArgument) || len(s.requestsSeen()) != 0 {
+		t.Errorf("got %d requests, error %v, want none and ErrInvalidArgument", len(s.requestsSeen()), err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -157,9 +158,12 @@ func decode(body []byte, into any) error {
 
 // sendJSON encodes a body and sends the request with it.
 func (c *Client) sendJSON(ctx context.Context, r *request, body, into any) (http.Header, error) {
+	if err := checkTexts("", reflect.ValueOf(body)); err != nil {
+		return nil, err
+	}
 	encoded, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("parley: %w", err)
+	if err != nil { // a time in a year after 9999
+		return nil, fmt.Errorf("%w: %w", ErrInvalidArgument, err)
 	}
 	r.body = encoded
 	return c.call(ctx, r, into)

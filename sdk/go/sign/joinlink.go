@@ -70,6 +70,7 @@ const maxJoinLinkText = 255
 // Errors of signed join links.
 var (
 	ErrJoinLinkText       = errors.New("the name and the user ID of a signed join link have at most 255 characters")
+	ErrJoinLinkUTF8       = errors.New("a text of a signed join link must be UTF-8")
 	ErrJoinLink           = errors.New("not a join link that was signed with this secret")
 	ErrJoinLinkForm       = errors.New("a signed join link has the algorithm HS256 and only documented claims")
 	ErrJoinLinkTooLong    = errors.New("a signed join link expires after it was issued, at most 24 hours later")
@@ -79,7 +80,7 @@ var (
 
 // SignJoinLink returns a signed join link as a JSON Web Token, signed with the project
 // secret as it is shown. It goes behind /r/ROOM_ID#j= in the address. The errors are
-// ErrJoinLinkText, ErrJoinLinkTooLong, ErrJoinLinkRole and ErrJoinLinkIncomplete.
+// ErrJoinLinkText, ErrJoinLinkUTF8, ErrJoinLinkTooLong, ErrJoinLinkRole and ErrJoinLinkIncomplete.
 func SignJoinLink(projectSecret string, link JoinLink) (string, error) {
 	claims := joinLinkClaims{
 		RoomID:    link.RoomID,
@@ -155,12 +156,19 @@ func joinLinkSignature(secret, signed string) string {
 
 func (c joinLinkClaims) isSingleUse() bool { return c.SingleUse || c.Role != RoleGuest }
 
+// isUTF8 reports whether JSON contains the texts as they are.
+func (c joinLinkClaims) isUTF8() bool {
+	return utf8.ValidString(c.RoomID) && utf8.ValidString(c.ID) && utf8.ValidString(c.Name) && utf8.ValidString(c.UserID)
+}
+
 func (c joinLinkClaims) check() error {
 	switch {
 	case c.Role != RoleHost && c.Role != RoleCoHost && c.Role != RoleGuest:
 		return ErrJoinLinkRole
 	case c.RoomID == "" || c.isSingleUse() && c.ID == "":
 		return ErrJoinLinkIncomplete
+	case !c.isUTF8():
+		return ErrJoinLinkUTF8
 	case utf8.RuneCountInString(c.Name) > maxJoinLinkText || utf8.RuneCountInString(c.UserID) > maxJoinLinkText:
 		return ErrJoinLinkText
 	case c.IssuedAt <= 0 || c.ExpiresAt <= c.IssuedAt || c.ExpiresAt-c.IssuedAt > int64(MaxJoinLinkAge/time.Second):

@@ -55,6 +55,10 @@ func TestSignJoinLink_Refuses(t *testing.T) {
 		"another role":              {func(l *sign.JoinLink) { l.Role = "admin" }, sign.ErrJoinLinkRole},
 		"single-use without an ID":  {func(l *sign.JoinLink) { l.ID = "" }, sign.ErrJoinLinkIncomplete},
 		"a host without an ID":      {func(l *sign.JoinLink) { l.ID, l.SingleUse = "", false }, sign.ErrJoinLinkIncomplete},
+		"a room that is not UTF-8":  {func(l *sign.JoinLink) { l.RoomID = "\xff" }, sign.ErrJoinLinkUTF8},
+		"a name likewise":           {func(l *sign.JoinLink) { l.Name = "Zo\xeb" }, sign.ErrJoinLinkUTF8},
+		"a user ID likewise":        {func(l *sign.JoinLink) { l.UserID = "\xff" }, sign.ErrJoinLinkUTF8},
+		"an ID likewise":            {func(l *sign.JoinLink) { l.ID = "\xff" }, sign.ErrJoinLinkUTF8},
 		"issued before 1970":        {func(l *sign.JoinLink) { l.IssuedAt = time.Unix(-1<<60, 0) }, sign.ErrJoinLinkTooLong},
 		"expired when it is issued": {func(l *sign.JoinLink) { l.ExpiresAt = l.IssuedAt }, sign.ErrJoinLinkTooLong},
 		"over a day": {func(l *sign.JoinLink) {

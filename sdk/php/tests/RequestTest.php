@@ -38,9 +38,19 @@ return [
     'arguments that are not JSON' => static function (): void {
         $itself = ['metadata' => []];
         $itself['metadata']['x'] = &$itself;
-        foreach ([['name' => "\xff"], ['name' => NAN], $itself] as $index => $fields) {
+        $cases = [
+            [['name' => "\xff"], 'name must be UTF-8'],
+            [['metadata' => ['room_title' => "Zo\xeb"]], 'metadata.room_title must be UTF-8'],
+            [['people' => [['name' => 'a'], ['name' => "\xff"]]], 'people[1].name must be UTF-8'],
+            [['room_ids' => ['a', 'b', 3 => "\xff"]], 'room_ids[2] must be UTF-8'],
+            [['name' => 'a', 'seconds' => NAN], 'seconds cannot be written as JSON: Inf and NaN cannot be'],
+            [['name' => STDIN], 'name cannot be written as JSON: Type is not supported'],
+            [["a\xff" => 1], 'the arguments cannot be written as JSON: '],
+            [$itself, 'metadata cannot be written as JSON: '],
+        ];
+        foreach ($cases as $index => [$fields, $want]) {
             $problem = thrown(InvalidArgumentException::class, static fn () => Body::encode($fields), $index);
-            contains('the arguments cannot be written as JSON: ', $problem->getMessage(), $index);
+            contains($want, $problem->getMessage(), $index);
         }
     },
 
@@ -51,14 +61,15 @@ return [
         $space = 'idempotency_key must not begin or end with a space';
         $other = 'project_id must be left out, because the client adds its own';
         $cases = [
-            [static fn () => $client->joinRoom(['idempotency_key' => '']), $key],
-            [static fn () => $client->joinRoom(['idempotency_key' => 5]), $key],
+            [static fn () => $client->joinRoom(['room_id' => 'r', 'idempotency_key' => '']), $key],
+            [static fn () => $client->joinRoom(['room_id' => 'r', 'idempotency_key' => 5]), $key],
             [static fn () => $client->createQuickVideoRoom(['idempotency_key' => "é"]), $key],
-            [static fn () => $client->rescheduleRoom(['idempotency_key' => ' a']), $space],
+            [static fn () => $client->rescheduleRoom(['room_id' => 'r', 'idempotency_key' => ' a']), $space],
             [static fn () => $client->createQuickVideoRoom(['project_id' => 'other']), $other],
-            [static fn () => $client->roomEvents([]), 'room_id must be a string that is not empty'],
-            [static fn () => $client->roomEvents(['room_id' => '']), 'room_id must be a string that is not empty'],
-            [static fn () => $client->roomStatus(['room_id' => 5]), 'room_id must be a string that is not empty'],
+            [static fn () => $client->roomEvents(['room_id' => "\xff"]), 'room_id must be UTF-8'],
+            [static fn () => $client->roomStatus(['room_id' => "\xff"]), 'room_id must be UTF-8'],
+            [static fn () => $client->rooms(['state' => "\xff"]), 'state must be UTF-8'],
+            [static fn () => $client->sendJoinEvent(['room_id' => 'r', 'name' => "\xff"]), 'name must be UTF-8'],
             [static fn () => $client->roomEvents(['room_id' => '..']), 'room_id must not be ..'],
             [static fn () => $client->sendJoinEvent(['room_id' => '.', 'name' => 'a']), 'room_id must not be .'],
             [
@@ -76,6 +87,15 @@ return [
         ];
         foreach ($cases as $index => [$call, $want]) {
             same($want, thrown(InvalidArgumentException::class, $call, $index)->getMessage(), $index);
+        }
+        $calls = ['startScheduledRoom', 'joinRoom', 'createInvitationLink', 'simulateMeeting', 'rescheduleRoom',
+            'endRoom', 'roomStatus', 'activeRoom', 'analytics', 'exportAttendance', 'roomEvents', 'sendJoinEvent',
+            'signJoinLink'];
+        foreach ($calls as $name) {
+            foreach ([[], ['room_id' => ''], ['room_id' => null], ['room_id' => 5]] as $room) {
+                $problem = thrown(InvalidArgumentException::class, static fn () => $client->$name($room), $name);
+                same('room_id must be a string that is not empty', $problem->getMessage(), $name);
+            }
         }
         same([], $server->requests(), 'requests');
     },

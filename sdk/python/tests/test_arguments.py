@@ -6,6 +6,7 @@ import pickle
 import pprint
 import traceback
 import unittest
+import uuid
 from typing import Any, Dict
 from unittest import mock
 
@@ -143,10 +144,16 @@ class ArgumentTest(unittest.TestCase):
 
     def test_rooms(self) -> None:
         text = "room_id must be a string that is not empty"
-        for operation in ("room_status", "active_room", "analytics", "export_attendance", "room_events"):
-            for value in ("", None, 5):
+        for value in ("", None, 5):
+            for operation in ("room_status", "active_room", "analytics", "export_attendance", "room_events"):
                 self.refused(text, operation, room_id=value)
-        self.refused(text, "send_join_event", room_id="", name="Zoë")
+            self.refused(text, "send_join_event", room_id=value, name="Zoë")
+            self.refused(text, "end_room", room_id=value)
+            self.refused(text, "start_scheduled_room", room_id=value, name="Amina")
+            self.refused(text, "reschedule_room", room_id=value, start_at="2027-01-31T09:30")
+            self.refused(text, "join_room", room_id=value, user_info={"name": "Bela"})
+            self.refused(text, "create_invitation_link", room_id=value, role="viewer")
+            self.refused(text, "simulate_meeting", room_id=value)
         self.refused("room_id must not be ..", "room_events", room_id="..")
         self.refused("room_id must be well-formed Unicode", "room_events", room_id="a\ud800b")
         self.refused("room_id must be well-formed Unicode", "room_status", room_id="a\ud800b")
@@ -173,18 +180,36 @@ class ArgumentTest(unittest.TestCase):
 
     def test_values_that_json_does_not_have(self) -> None:
         circle: Dict[str, Any] = {}
-        circle["self"] = circle
-        other = "an argument cannot be written as JSON: it contains itself, half of a surrogate pair, or a number that "
+        circle["self"] = [circle]
+        deep: Any = "a"
+        for _ in range(100_000):
+            deep = [deep]
         for value, message in [
-            (
-                datetime.date(2027, 1, 31),
-                "an argument cannot be written as JSON: Object of type date is not JSON serializable",
-            ),
-            (float("nan"), other + "is not finite"),
-            ("\ud800", other + "is not finite"),
-            (circle, other + "is not finite"),
+            (datetime.date(2027, 1, 31), "metadata must be a string, number, bool, list or dict, not date"),
+            ({"room_title": b"a"}, "metadata.room_title must be a string, number, bool, list or dict, not bytes"),
+            ({"room_title": "\ud800"}, "metadata.room_title must be well-formed Unicode"),
+            ({"a": ["b", 1.5, True, None, float("nan")]}, "metadata.a[4] must be a finite number"),
+            ({"a": ({"b": float("inf")},)}, "metadata.a[0].b must be a finite number"),
+            ({("a", "b"): 1}, "the keys of metadata must be strings of well-formed Unicode"),
+            ({"\udfff": 1}, "the keys of metadata must be strings of well-formed Unicode"),
+            (circle, "metadata.self[0] must not contain itself"),
+            (deep, "metadata has too many levels"),
         ]:
-            self.refused(message, "create_quick_video_room", **{**QUICK_ROOM, "name": value})
+            self.refused(message, "create_quick_video_room", **{**QUICK_ROOM, "metadata": value})
+        self.refused("user_info.name must be well-formed Unicode", "send_join_event", room_id=ROOM_ID, name="\ud83d")
+        self.refused("state must be well-formed Unicode", "rooms", state="\ud83d")
+        self.refused(
+            "room_ids[1] must be a string, number, bool, list or dict, not UUID",
+            "past_rooms",
+            room_ids=[ROOM_ID, uuid.UUID(ROOM_ID)],
+        )
+
+    def test_error_about_json_shows_no_value(self) -> None:
+        with self.assertRaises(parley.InvalidArgumentError) as caught:
+            self.client.send_join_event(room_id=ROOM_ID, name=f"{API_KEY}\ud83d")
+        self.assertIsNone(caught.exception.__cause__)
+        self.assertIsNone(caught.exception.__context__)
+        self.assertNotIn(API_KEY, str(caught.exception))
 
     def test_positional_and_unknown_arguments(self) -> None:
         with self.assertRaises(TypeError):

@@ -1,5 +1,8 @@
 import { InvalidArgumentError } from './errors.js';
 
+/** Matches a text without half of a surrogate pair. */
+const wellFormed = /^\P{Surrogate}*$/u;
+
 /** Returns an InvalidArgumentError. */
 export function invalid(message: string): InvalidArgumentError {
   return new InvalidArgumentError({ message });
@@ -15,9 +18,14 @@ export function checkObject<Arguments extends object>(values: Arguments): Argume
 
 /** Returns the room_id of the arguments of a call. Without one the request would mean something else. */
 export function checkRoomId(values: { room_id: string }): string {
-  const { room_id } = checkObject(values);
-  if (typeof room_id !== 'string' || room_id === '') throw invalid('room_id must be a string that is not empty');
-  return room_id;
+  return checkText('room_id', checkObject(values).room_id);
+}
+
+/** Returns a text of the arguments of a call that becomes a part of the address. */
+export function checkText(name: string, value: unknown): string {
+  if (typeof value !== 'string' || value === '') throw invalid(`${name} must be a string that is not empty`);
+  if (!wellFormed.test(value)) throw invalid(`${name} must be well-formed Unicode`);
+  return value;
 }
 
 /** Returns an idempotency key, undefined without one. */
@@ -53,18 +61,45 @@ export function checkBetween(name: string, value: unknown, least: number, most: 
 export function pathSegment(name: string, value: string): string {
   // A URL would resolve these two segments, even when they are escaped.
   if (value === '.' || value === '..') throw invalid(`${name} must not be "${value}"`);
+  return encodeURIComponent(checkText(name, value));
+}
+
+/**
+ * Writes the body of a request as JSON in UTF-8. Characters outside of ASCII are not escaped. Throws
+ * InvalidArgumentError, which names the field, for a value that JSON does not have. JSON.stringify would write null for
+ * some of them, or nothing.
+ */
+export function encodeBody(fields: object): Uint8Array {
+  const paths = new Map<unknown, string>();
+  let path = '';
+  function check(this: unknown, key: string, value: unknown): unknown {
+    const holder = paths.get(this) ?? '';
+    path = Array.isArray(this) ? `${holder}[${key}]` : (holder && `${holder}.${key}`) || key;
+    const problem = wellFormed.test(key) ? problemOf(value) : 'must have a name in well-formed Unicode';
+    if (problem) throw invalid(`${path} ${problem}`);
+    if (typeof value === 'object') paths.set(value, path);
+    return value;
+  }
   try {
-    return encodeURIComponent(value);
-  } catch {
-    throw invalid(`${name} must be well-formed Unicode`);
+    return new TextEncoder().encode(JSON.stringify(fields, check));
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw error;
+    throw invalid(`${path || 'an argument'} cannot be written as JSON, for instance because it contains itself`);
   }
 }
 
-/** Writes the body of a request as JSON in UTF-8. Characters outside of ASCII are not escaped. */
-export function encodeBody(value: object): Uint8Array {
-  try {
-    return new TextEncoder().encode(JSON.stringify(value));
-  } catch {
-    throw invalid('the arguments cannot be written as JSON, for instance because of a BigInt or a cycle');
+/** Returns what a value must be, if JSON does not have it. */
+function problemOf(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return wellFormed.test(value) ? undefined : 'must be well-formed Unicode';
+    case 'number':
+      return Number.isFinite(value) ? undefined : 'must be a finite number';
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+      return `must be a value that JSON has, not a ${typeof value}`;
+    default:
+      return undefined;
   }
 }

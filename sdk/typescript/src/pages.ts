@@ -1,4 +1,4 @@
-import { checkInteger, checkObject, checkRoomId, pathSegment } from './arguments.js';
+import { checkInteger, checkObject, checkRoomId, checkText, pathSegment } from './arguments.js';
 import type { Decoded } from './calls.js';
 import { get, send } from './calls.js';
 import * as shapes from './shapes.js';
@@ -31,7 +31,7 @@ export async function* listRooms(
     const query = new URLSearchParams();
     if (cursor) query.set('cursor', cursor);
     query.set('limit', String(pageSize));
-    if (state) query.set('state', state);
+    if (state) query.set('state', checkText('state', state));
     const page = await get<{ rooms: ListedRoom[]; next_cursor?: string }>(
       transport,
       `${api}/rooms/list_rooms?${query}`,

@@ -157,6 +157,66 @@ test('a bad argument is refused, and nothing is sent', async (t) => {
   assert.equal(requests.length, 0);
 });
 
+test('a field that JSON does not have is named, and nothing is sent', async (t) => {
+  const { client, requests } = await connect(t, () => ({}));
+  const circle: Record<string, unknown> = {};
+  circle.self = [circle];
+  const json = 'must be a value that JSON has, not a';
+  const late = { toJSON: () => ({ at: Number.NaN }) };
+  for (const [fields, message] of [
+    [{ name: 'Zo\ud83d' }, 'name must be well-formed Unicode'],
+    [{ metadata: { room_title: '\udfff' } }, 'metadata.room_title must be well-formed Unicode'],
+    [{ metadata: { '\udfff': 1 } }, /^metadata\.. must have a name in well-formed Unicode$/],
+    [{ max_participants: Number.NaN }, 'max_participants must be a finite number'],
+    [{ max_participants: 10n }, `max_participants ${json} bigint`],
+    [{ metadata: () => undefined }, `metadata ${json} function`],
+    [{ metadata: { tags: ['a', { b: Symbol('c') }] } }, `metadata.tags[1].b ${json} symbol`],
+    [{ metadata: late }, 'metadata.at must be a finite number'],
+    [{ metadata: circle }, /^metadata\.self\[0\] cannot be written as JSON/],
+  ] as const) {
+    const room = { ...quickRoom, ...(fields as object) };
+    const error = await rejection(client.createQuickVideoRoom(room), InvalidArgumentError);
+    if (typeof message === 'string') assert.equal(error.message, message);
+    else assert.match(error.message, message);
+  }
+  const people = [{ name: 'Amina' }, { name: '\ud83d' }];
+  const simulation = await rejection(client.simulateMeeting({ room_id: roomId, people }), InvalidArgumentError);
+  assert.equal(simulation.message, 'people[1].name must be well-formed Unicode');
+  const event = await rejection(client.sendJoinEvent({ room_id: roomId, name: '\ud83d' }), InvalidArgumentError);
+  assert.equal(event.message, 'user_info.name must be well-formed Unicode');
+  const state = '\ud83d' as 'ended';
+  const list = await rejection(client.rooms({ state }).next(), InvalidArgumentError);
+  assert.equal(list.message, 'state must be well-formed Unicode');
+  assert.equal(requests.length, 0);
+});
+
+test('a room_id that cannot be one is named, and nothing is sent', async (t) => {
+  const { client, requests } = await connect(t, () => ({}));
+  const calls = client as unknown as Record<string, (values: unknown) => unknown>;
+  for (const method of [
+    ...['startScheduledRoom', 'joinRoom', 'createInvitationLink', 'simulateMeeting', 'rescheduleRoom', 'endRoom'],
+    ...['roomStatus', 'activeRoom', 'analytics', 'exportAttendance', 'roomEvents', 'sendJoinEvent', 'signJoinLink'],
+  ]) {
+    for (const [room_id, message] of [
+      ['', 'room_id must be a string that is not empty'],
+      [undefined, 'room_id must be a string that is not empty'],
+      ['a\ud800', 'room_id must be well-formed Unicode'],
+    ]) {
+      const returned = calls[method]?.call(client, { room_id });
+      const result = method === 'roomEvents' ? (returned as AsyncGenerator).next() : (returned as Promise<unknown>);
+      assert.equal((await rejection(result, InvalidArgumentError)).message, message, method);
+    }
+  }
+  assert.equal(requests.length, 0);
+});
+
+test('shared and optional values are sent', async (t) => {
+  const { client, requests } = await connect(t, () => ({ body: { room_id: roomId, people: 2, seconds: 10 } }));
+  const person = { name: '🎉', client_user_id: undefined };
+  await client.simulateMeeting({ room_id: roomId, people: [person, person] });
+  assert.equal(requests[0]?.body, `{"room_id":"${roomId}","people":[{"name":"🎉"},{"name":"🎉"}]}`);
+});
+
 test('a body is sent as it was passed', async (t) => {
   const { client, requests } = await connect(t, () => ({ body: { room_id: roomId, final_link: 'https://x/' } }));
   const values = { ...quickRoom, client_room_id: undefined, name: '<Zoë> 🚪\u2028' };

@@ -6,6 +6,7 @@ namespace Parley\Calls;
 
 use Parley\Exception\ParleyException;
 use Parley\Internal\Api;
+use Parley\Internal\ApiResponse;
 use Parley\Internal\Arguments;
 use Parley\Types\EndRoomResult;
 use Parley\Types\InvitationLink;
@@ -44,7 +45,7 @@ trait Meetings
      */
     public function startScheduledRoom(array $room): ScheduledRoomStarted
     {
-        $response = $this->api->post('rooms/start_schedule_room', $room);
+        $response = $this->postAboutRoom('rooms/start_schedule_room', $room);
         return Api::readResponse($response, ScheduledRoomStarted::read(...));
     }
 
@@ -57,7 +58,7 @@ trait Meetings
      */
     public function joinRoom(array $join): PersonalLink
     {
-        $response = $this->api->post('rooms/join_room', $join);
+        $response = $this->postAboutRoom('rooms/join_room', $join);
         return Api::readResponse($response, PersonalLink::read(...));
     }
 
@@ -71,7 +72,7 @@ trait Meetings
      */
     public function createInvitationLink(array $invitation): InvitationLink
     {
-        $response = $this->api->post('rooms/create_invitation_link', $invitation);
+        $response = $this->postAboutRoom('rooms/create_invitation_link', $invitation);
         return Api::readResponse($response, InvitationLink::read(...));
     }
 
@@ -86,7 +87,7 @@ trait Meetings
      */
     public function simulateMeeting(array $simulation): MeetingSimulated
     {
-        $response = $this->api->post('rooms/simulate_meeting', $simulation);
+        $response = $this->postAboutRoom('rooms/simulate_meeting', $simulation);
         return Api::readResponse($response, MeetingSimulated::read(...));
     }
 
@@ -100,7 +101,7 @@ trait Meetings
      */
     public function rescheduleRoom(array $change): ScheduledRoomCreated
     {
-        $response = $this->api->post('rooms/reschedule_room', $change);
+        $response = $this->postAboutRoom('rooms/reschedule_room', $change);
         return Api::readCreation($response, ScheduledRoomCreated::read(...));
     }
 
@@ -116,5 +117,12 @@ trait Meetings
         $roomId = (new Arguments($room, ['room_id']))->text('room_id');
         $response = $this->api->post('rooms/end_room', ['room_id' => $roomId]);
         return Api::readResponse($response, EndRoomResult::read(...));
+    }
+
+    /** @param array<array-key, mixed> $fields with a room_id */
+    private function postAboutRoom(string $route, array $fields): ApiResponse
+    {
+        (new Arguments($fields, array_keys($fields)))->text('room_id');
+        return $this->api->post($route, $fields);
     }
 }

@@ -28,12 +28,15 @@ final class Arguments
         }
     }
 
-    /** Returns a string that is not empty. */
+    /** Returns a string in UTF-8 that is not empty. */
     public function text(string $name): string
     {
         $value = $this->values[$name] ?? null;
         if (!is_string($value) || $value === '') {
             throw new InvalidArgumentException("$name must be a string that is not empty");
+        }
+        if (preg_match('//u', $value) !== 1) {
+            throw new InvalidArgumentException("$name must be UTF-8");
         }
         return $value;
     }

@@ -112,6 +112,8 @@ class Attendance(ClientBase):
         return self._get(f"/api/v{self._version}/{route}", {"room_id": required_text("room_id", room_id)})
 
     def _room_pages(self, state: Optional[RoomState]) -> Iterator[list[ListedRoom]]:
+        if state:
+            required_text("state", state)
         cursor: Optional[str] = None
         while True:
             parameters = {"cursor": cursor, "limit": PAGE_SIZE, "state": state}

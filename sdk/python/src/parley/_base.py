@@ -6,7 +6,7 @@ from typing import Any, Mapping, Optional
 
 from ._core import Core
 from ._generated import ScheduledRoomCreated
-from ._requests import Request, Signature, encode, query
+from ._requests import Request, Signature, encode, query, required_text
 from ._responses import Result
 from ._settings import checked_idempotency_key
 
@@ -38,7 +38,9 @@ class ClientBase:
     def _post(
         self, route: str, fields: Mapping[str, Any], *, idempotency_key: Optional[str] = None, repeatable: bool = False
     ) -> Result:
-        """Send a POST that is signed with the Gateway secret."""
+        """Send a POST that is signed with the Gateway secret. A ``room_id`` among the fields must not be empty."""
+        if "room_id" in fields:
+            required_text("room_id", fields["room_id"])
         key = checked_idempotency_key(idempotency_key)
         return self._core.send(
             Request(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 from urllib.parse import quote, urlencode
@@ -39,17 +40,60 @@ class Request:
 
 
 def encode(fields: Mapping[str, Any]) -> bytes:
-    """Return the JSON of the fields that are not None, in UTF-8 and without spaces."""
+    """Return the JSON of the fields that are not None, in UTF-8 and without spaces.
+
+    Raise InvalidArgumentError, which names the field, for a value that JSON does not have.
+    """
     present = {name: value for name, value in fields.items() if value is not None}
     try:
         text = json.dumps(present, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return text.encode("utf-8")
-    except TypeError as cause:
-        reason = str(cause)  # names the type
-    except (ValueError, RecursionError):
-        reason = "it contains itself, half of a surrogate pair, or a number that is not finite"
-    # Outside of the except blocks, because a cause can contain the value.
-    raise InvalidArgumentError(f"an argument cannot be written as JSON: {reason}")
+    except (TypeError, ValueError, RecursionError):
+        pass
+    # Outside of the except block, because a cause can contain the value.
+    raise InvalidArgumentError(_first_problem(present))
+
+
+def _first_problem(fields: Mapping[str, Any]) -> str:
+    """Return a sentence about the first field that cannot be written as JSON."""
+    for name, value in fields.items():
+        try:
+            problem = _problem(name, value, ())
+        except RecursionError:
+            problem = f"{name} has too many levels"
+        if problem:
+            return problem
+    return "an argument cannot be written as JSON"
+
+
+def _problem(name: str, value: Any, outer: tuple[int, ...]) -> Optional[str]:
+    """Return why a value cannot be written as JSON, with the name of the innermost one, or None if it can.
+
+    ``outer`` are the values that contain it.
+    """
+    if isinstance(value, str):
+        return None if _is_well_formed(value) else f"{name} must be well-formed Unicode"
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{name} must be a finite number"
+    if value is None or isinstance(value, int):
+        return None
+    if not isinstance(value, (dict, list, tuple)):
+        return f"{name} must be a string, number, bool, list or dict, not {type(value).__name__}"
+    if id(value) in outer:
+        return f"{name} must not contain itself"
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str) or not _is_well_formed(key):
+                return f"the keys of {name} must be strings of well-formed Unicode"
+        members = [(f"{name}.{key}", member) for key, member in value.items()]
+    else:
+        members = [(f"{name}[{position}]", member) for position, member in enumerate(value)]
+    problems = (_problem(path, member, (*outer, id(value))) for path, member in members)
+    return next((problem for problem in problems if problem), None)
+
+
+def _is_well_formed(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def path_segment(name: str, value: Any) -> str:
@@ -63,14 +107,14 @@ def path_segment(name: str, value: Any) -> str:
 def query(parameters: Mapping[str, Any]) -> str:
     """Return the query of the parameters that are not None, with its question mark, or an empty text."""
     present = {name: value for name, value in parameters.items() if value is not None}
-    return "?" + urlencode(present, errors="replace") if present else ""
+    return "?" + urlencode(present, errors="replace") if present else ""  # a cursor of the server can be malformed
 
 
 def required_text(name: str, value: Any) -> str:
     """Return an argument that must be a well-formed text with at least one character, or raise InvalidArgumentError."""
     if not isinstance(value, str) or not value:
         raise InvalidArgumentError(f"{name} must be a string that is not empty")
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    if not _is_well_formed(value):
         raise InvalidArgumentError(f"{name} must be well-formed Unicode")
     return value
 
