@@ -1,2 +1,2 @@
 /** The version of this package. */
-export const VERSION = '0.1.2';
+export const VERSION = '0.1.3';
