@@ -65,7 +65,8 @@ func TestResponseFilter_HidesCounts(t *testing.T) {
 	}
 }
 
-// A participant receives only the server information that livekit-client needs.
+// A participant receives only the server information that livekit-client needs, and the ICE servers of this service
+// instead of public ones, also after a reconnect.
 func TestResponseFilter_HidesServerDetails(t *testing.T) {
 	info := &livekit.ServerInfo{
 		Version:       "1.13.5",
@@ -76,10 +77,19 @@ func TestResponseFilter_HidesServerDetails(t *testing.T) {
 		AgentProtocol: 3,
 	}
 	want := &livekit.ServerInfo{Version: "1.13.0", Protocol: 17}
-	join := &livekit.JoinResponse{Room: &livekit.Room{MaxParticipants: 26}, ServerInfo: info, ServerVersion: "1.13.5",
-		ServerRegion: "here"}
-	back := &livekit.ReconnectResponse{ServerInfo: info}
-	r := &responseFilter{MessageSink: &roomSink{}, iceServers: noICEServers}
+	public := []*livekit.ICEServer{{Urls: []string{"stun:stun.example.org:3478"}}}
+	join := &livekit.JoinResponse{
+		Room:          &livekit.Room{MaxParticipants: 26},
+		ServerInfo:    info,
+		ServerVersion: "1.13.5",
+		ServerRegion:  "here",
+		IceServers:    public,
+	}
+	back := &livekit.ReconnectResponse{ServerInfo: info, IceServers: public}
+	own := &livekit.ICEServer{Urls: []string{"turn:meet.example.org:443?transport=tcp"}, Username: "user", Credential: "x"}
+	r := &responseFilter{MessageSink: &roomSink{}, iceServers: func() []*livekit.ICEServer {
+		return []*livekit.ICEServer{own}
+	}}
 	for _, msg := range []*livekit.SignalResponse{{Message: &livekit.SignalResponse_Join{Join: join}},
 		{Message: &livekit.SignalResponse_Reconnect{Reconnect: back}}} {
 		if err := r.WriteMessage(msg); err != nil {
@@ -89,6 +99,11 @@ func TestResponseFilter_HidesServerDetails(t *testing.T) {
 	if !proto.Equal(join.ServerInfo, want) || !proto.Equal(back.ServerInfo, want) ||
 		join.ServerVersion+join.ServerRegion != "" || join.Room.MaxParticipants != 0 {
 		t.Errorf("sent %v and %v, want server information %v only", join, back, want)
+	}
+	for name, got := range map[string][]*livekit.ICEServer{"join": join.IceServers, "reconnect": back.IceServers} {
+		if len(got) != 1 || !proto.Equal(got[0], own) {
+			t.Errorf("ICE servers of the %s response: got %v, want %v only", name, got, own)
+		}
 	}
 	if info.Version != "1.13.5" {
 		t.Errorf("version in the server information of LiveKit: got %q, want 1.13.5", info.Version)
