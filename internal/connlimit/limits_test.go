@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/media/relay"
+	"parley/internal/media/relay/relaytest"
 	"parley/internal/refusal"
 	"parley/internal/testkit"
 )
@@ -327,6 +329,85 @@ func TestMediaListener_Half(t *testing.T) {
 	testkit.Eventually(t, "all are closed", func() bool { return open.Load() == 0 })
 	_, _ = dial(t, l.Addr().String()).Write([]byte("more"))
 	testkit.Eventually(t, "another one is accepted", func() bool { return open.Load() == 1 })
+}
+
+// A client of the TURN server that stops reading is disconnected, so that its slot is free for others.
+func TestRelayConnections_WriteTimeout(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &testkit.Buffer{}
+	limits := New(0, 0, nil, refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(log, nil)), time.Now))
+	limits.writeTimeout = 2 * time.Second
+	media, secret := relaytest.ListenUDP(t, "127.0.0.1"), []byte("a secret of the test")
+	port := media.LocalAddr().(*net.UDPAddr).AddrPort()
+	server, err := relay.Serve(relay.Config{
+		Listener: limits.RelayConnections(limits.LimitConnections(untypedListener{l})),
+		Secret:   secret,
+		Own:      map[netip.AddrPort]netip.AddrPort{port: port},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+
+	client := &stoppingReader{Conn: dial(t, l.Addr().String()), ended: t.Context().Done()}
+	user, password := relay.Credentials(secret, []netip.AddrPort{port}, time.Now().Add(time.Hour))
+	relayed, err := relaytest.NewClient(t, client, user, password).Allocate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := relayed.WriteTo([]byte("hello"), media.LocalAddr()); err != nil {
+		t.Fatal(err)
+	}
+	_, from, err := media.ReadFrom(make([]byte, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.stopped.Store(true)
+	go func() { // more than the kernel takes
+		for n := 0; ; n++ {
+			if _, err := media.WriteTo(make([]byte, 1200), from); err != nil {
+				return
+			}
+			if n%16 == 0 {
+				time.Sleep(time.Millisecond) // leaves the processor to the server
+			}
+		}
+	}()
+	testkit.Eventually(t, "the client is logged", func() bool { return log.HasLine("kind=slow_readers") })
+	testkit.Eventually(t, "its slot is free", func() bool {
+		limits.mu.Lock()
+		defer limits.mu.Unlock()
+		return limits.open == 0 && limits.media == 0
+	})
+}
+
+// untypedListener hides that its connections are those of TCP, so that the kernel does not end them after
+// unackedDataTimeout.
+type untypedListener struct{ net.Listener }
+
+// Accept returns the next connection.
+func (l untypedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return struct{ net.Conn }{conn}, err
+}
+
+// stoppingReader is a connection that reads nothing once it is stopped.
+type stoppingReader struct {
+	net.Conn
+	stopped atomic.Bool
+	ended   <-chan struct{}
+}
+
+// Read waits for the end of the test if the connection is stopped.
+func (c *stoppingReader) Read(b []byte) (int, error) {
+	if c.stopped.Load() {
+		<-c.ended
+	}
+	return c.Conn.Read(b)
 }
 
 // TestLimitListener_WriteTimeout checks that a client that does not read is
