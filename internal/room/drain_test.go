@@ -2,6 +2,7 @@ package room_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -109,6 +110,70 @@ func TestDrain_SmallRoomsFirst(t *testing.T) {
 	if err != nil || len(entries) != 2 || entries[0].Action != audit.NodeDraining ||
 		entries[1].Action != audit.NodeDrainCancelled || entries[1].After != `{"draining":false}` {
 		t.Errorf("got the audit entries %+v, %v, want the drain and that it was cancelled, once", entries, err)
+	}
+}
+
+// A room and its breakout rooms are handed over together, so that people can move between them all the time. The other
+// node has everybody where they were.
+func TestDrain_BreakoutRooms(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	const people = 3
+	id := c.create(t, room.Spec{MaxParticipants: people, BreakoutRooms: 2})
+	cohost, first := c.enterInvited(t, 0, id, 1, "PA_1")
+	visitors, before := []room.JoinRequest{cohost, guest(2), guest(3)}, []room.Admission{first}
+	for _, sid := range []string{"PA_2", "PA_3"} {
+		before = append(before, c.enter(t, 0, id, visitors[len(before)], sid))
+	}
+	if _, err := c.nodes[0].OpenBreakouts(t.Context(), id, cohost.SeatKey,
+		room.OpenBreakoutsRequest{Names: []string{"One", "Two"}, DistributeEvenly: true}); err != nil {
+		t.Fatal(err)
+	}
+	sessions := []string{first.SessionID}
+	for n := 1; n < people; n++ { // both guests move
+		left := before[n]
+		before[n] = c.enter(t, 0, id, visitors[n], "PA_breakout_"+left.Seat.ID)
+		c.disconnect(left.SessionID, left.Seat.ID, room.LeftByChoice)
+		sessions = append(sessions, before[n].SessionID)
+	}
+	c.deliver()
+	smaller := c.enterRooms(t, 2)[1] // with fewer people than the room, and more than each of its sessions
+
+	c.drain(t, 9*time.Second)
+	var together [][]string
+	for range 10 {
+		known := len(c.handedOver)
+		c.tickDrain(t)
+		if moved := c.handedOver[known:]; len(moved) > 0 {
+			together = append(together, slices.Sorted(slices.Values(moved)))
+		}
+	}
+	slices.Sort(sessions)
+	if len(together) != 3 || !slices.Equal(together[1], []string{smaller}) || !slices.Equal(together[2], sessions) {
+		t.Errorf("got handed over %v, want a room at a time, and at the end %v", together, sessions)
+	}
+
+	c.deliver()
+	_, err := c.nodes[1].ReserveSeat(t.Context(), id, guest(9))
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
+	for n, v := range visitors {
+		after := c.enter(t, 1, id, v, "PA_after_"+before[n].Seat.ID)
+		if after.Seat.ID != before[n].Seat.ID || after.SessionID != before[n].SessionID || after.Breakout.N != n {
+			t.Errorf("person %d: got seat %s in session %s, breakout room %d, want seat %s in session %s, breakout room %d", n+1,
+				after.Seat.ID, after.SessionID, after.Breakout.N, before[n].Seat.ID, before[n].SessionID, n)
+		}
+	}
+	reasons := map[room.LeaveReason]int{}
+	for _, row := range c.attendance(t, id) {
+		reasons[row.Reason]++
+		if row.Reason == "" && row.Node != c.nodes[1].NodeID() {
+			t.Errorf("got the current attendance %+v, want the second node", row)
+		}
+	}
+	if want := map[room.LeaveReason]int{"": people, room.LeftServer: people, room.LeftMoved: people - 1}; !maps.Equal(
+		reasons, want) {
+		t.Errorf("got the attendance by the reason of its end %v, want %v", reasons, want)
 	}
 }
 
