@@ -99,7 +99,7 @@ type App struct {
 // New returns a service that is ready to Run: the data directory is locked, the
 // database is open and migrated, the ports are bound. Its errors name the setting
 // and the remedy. Call Close if Run is not called.
-func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
+func New(ctx context.Context, cfg config.Config, log *slog.Logger, options ...Option) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,20 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 	if err != nil {
 		return nil, err
 	}
-	return newApp(ctx, cfg, log, e, appOptions{})
+	var o appOptions
+	for _, option := range options {
+		option(&o)
+	}
+	return newApp(ctx, cfg, log, e, o)
+}
+
+// Option changes how a service of New works.
+type Option func(*appOptions)
+
+// WithRenewalCheck sets the time between two looks at the expiry of the certificates of --tls-domain. It is ten minutes
+// without this option.
+func WithRenewalCheck(interval time.Duration) Option {
+	return func(o *appOptions) { o.renewalCheck = interval }
 }
 
 // NewSupervised is New for the child process of a supervisor, which holds the
@@ -122,8 +135,9 @@ func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *
 
 // appOptions are what differs between the constructors.
 type appOptions struct {
-	supervisor *supervise.Service
-	isolated   bool // see newIsolated
+	supervisor   *supervise.Service
+	isolated     bool          // see newIsolated
+	renewalCheck time.Duration // see WithRenewalCheck; 0 for the default
 }
 
 func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *instance.ExclusiveResources,
@@ -166,7 +180,7 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *instanc
 		return nil, err
 	}
 	a.db.ObserveWrites(a.metrics.Database)
-	if err := a.wireACME(); err != nil {
+	if err := a.wireACME(options.renewalCheck); err != nil {
 		return nil, err
 	}
 	if err := a.wire(ctx); err != nil {

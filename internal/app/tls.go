@@ -47,7 +47,7 @@ func (a *App) loadCertificate() {
 }
 
 // wireACME prepares the certificate of --tls-domain. It needs the database.
-func (a *App) wireACME() error {
+func (a *App) wireACME(renewalCheck time.Duration) error {
 	if len(a.cfg.TLSDomains()) == 0 {
 		return nil
 	}
@@ -57,15 +57,16 @@ func (a *App) wireACME() error {
 	}
 	listen := a.Listener.Addr().(*net.TCPAddr)
 	c := certificate.ACMEConfig{
-		Domains:    a.cfg.TLSDomains(),
-		CA:         a.cfg.ACMECA,
-		Roots:      roots,
-		Email:      a.cfg.ACMEEmail,
-		ListenHost: listen.IP.String(),
-		Port:       listen.Port,
-		Store:      a.db,
-		Now:        time.Now,
-		Log:        a.log,
+		Domains:      a.cfg.TLSDomains(),
+		CA:           a.cfg.ACMECA,
+		Roots:        roots,
+		Email:        a.cfg.ACMEEmail,
+		ListenHost:   listen.IP.String(),
+		Port:         listen.Port,
+		RenewalCheck: renewalCheck,
+		Store:        a.db,
+		Now:          time.Now,
+		Log:          a.log,
 	}
 	if l, ok := a.HTTPListener.(*net.TCPListener); ok { // not one that may open later
 		c.HTTPPort = l.Addr().(*net.TCPAddr).Port

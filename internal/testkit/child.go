@@ -15,9 +15,16 @@ const childEnv = "PARLEY_TEST_CHILD"
 // Main runs the function in a process of StartChild, and the tests otherwise. It does not
 // return. TestMain calls it.
 func Main[T any](m *testing.M, child func(config T) error) {
+	RunChild(child)
+	os.Exit(m.Run())
+}
+
+// RunChild runs the function in a process of StartChild and does not return then. It is for a TestMain that Main
+// cannot replace.
+func RunChild[T any](child func(config T) error) {
 	text := os.Getenv(childEnv)
 	if text == "" {
-		os.Exit(m.Run())
+		return
 	}
 	var config T
 	err := json.Unmarshal([]byte(text), &config)
@@ -34,7 +41,7 @@ func Main[T any](m *testing.M, child func(config T) error) {
 // AwaitParent returns when the test that started this child process has ended.
 func AwaitParent() { _, _ = io.Copy(io.Discard, os.Stdin) }
 
-// StartChild starts the test program as a child process that runs the function of Main with
+// StartChild starts the test program as a child process that runs the function of Main or RunChild with
 // the configuration, which is passed as JSON. It writes the standard error of the child to
 // log, and returns its standard output and a function that kills it. The child must end
 // without an error when AwaitParent returns, unless it was killed.

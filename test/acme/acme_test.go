@@ -17,31 +17,29 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
 	"github.com/letsencrypt/challtestsrv"
 	"github.com/letsencrypt/pebble/v2/ca"
 	"github.com/letsencrypt/pebble/v2/db"
 	"github.com/letsencrypt/pebble/v2/va"
 	"github.com/letsencrypt/pebble/v2/wfe"
 
+	"parley.example/client"
 	"parley/internal/app"
-	"parley/internal/certificate"
 	"parley/internal/cli"
 	"parley/internal/cluster/clustertest"
 	"parley/internal/config"
 	parleydb "parley/internal/db"
+	"parley/internal/media/mediatest"
+	"parley/internal/quickstart"
 	"parley/internal/seal"
-	"parley/internal/store"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 	"parley/test/parleytest"
@@ -54,34 +52,31 @@ const domain = "meet.example.test"
 const renewalTimeout = 3 * time.Minute
 
 // renewalInfoPath is where the authority says when a certificate is to be renewed: renewAfter its issue, if it is valid
-// for a short time.
+// for a short time. By then somebody has joined a meeting.
 const (
 	renewalInfoPath = "/draft-ietf-acme-ari-03/renewalInfo/"
-	renewAfter      = 25 * time.Second
+	renewAfter      = 30 * time.Second
+	shortValidity   = time.Minute
 )
 
-// edgeVariable contains the edgeArguments of a child process, as JSON.
-const edgeVariable = "PARLEY_TEST_EDGE"
-
 func TestMain(m *testing.M) {
-	if text, ok := os.LookupEnv(edgeVariable); ok {
-		if err := runEdge(text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	testkit.RunChild(runNode)
 	_ = os.Setenv("PEBBLE_VA_NOSLEEP", "1")      // it would sleep up to five seconds before each validation
 	_ = os.Setenv("PEBBLE_WFE_NONCEREJECT", "0") // it would reject some requests, and orders would be counted twice
 	parleytest.Main(m)
 }
+
+// orderPath is where the authority accepts orders.
+const orderPath = "/order-plz"
 
 // authority is an ACME authority that finds all domains at 127.0.0.1.
 type authority struct {
 	server    *httptest.Server
 	rootsFile string
 	orders    atomic.Int32 // that were finalized
+	asked     atomic.Int32 // orders that were begun
 	refusal   atomic.Pointer[refusal]
+	held      atomic.Pointer[chan struct{}] // see holdOrders
 }
 
 // refusal is why an authority accepts no order. Without a problem it accepts them.
@@ -114,10 +109,16 @@ func newAuthority(t *testing.T, httpPort, tlsPort int, validity time.Duration) *
 	handler := front.Handler()
 	a := &authority{rootsFile: filepath.Join(t.TempDir(), "roots.pem")}
 	a.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/finalize-order/") {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/finalize-order/"):
 			a.orders.Add(1)
+		case r.URL.Path == orderPath:
+			a.asked.Add(1)
+			if held := a.held.Load(); held != nil {
+				<-*held
+			}
 		}
-		if f := a.refusal.Load(); f != nil && f.problem != "" && r.URL.Path == "/order-plz" {
+		if f := a.refusal.Load(); f != nil && f.problem != "" && r.URL.Path == orderPath {
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusForbidden)
 			_ = json.NewEncoder(w).Encode(map[string]string{"type": "urn:ietf:params:acme:error:" + f.problem,
@@ -143,6 +144,13 @@ func newAuthority(t *testing.T, httpPort, tlsPort int, validity time.Duration) *
 	return a
 }
 
+// holdOrders makes orders wait until release is called.
+func (a *authority) holdOrders() (release func()) {
+	held := make(chan struct{})
+	a.held.Store(&held)
+	return func() { close(held) }
+}
+
 func freePort(t *testing.T) int {
 	t.Helper()
 	port, err := testkit.PickTCPPort()
@@ -152,24 +160,53 @@ func freePort(t *testing.T) int {
 	return port
 }
 
+// nodeSettings are the settings of a node. Its secrets are in plain text, because config.Config does not marshal them.
+type nodeSettings struct {
+	DataDir, DatabaseURL, RedisURL, MasterKey string
+	Port, UDPPort                             int
+	CA, RootsFile                             string
+}
+
+// newSettings returns the settings of a node with a certificate of the authority at a port.
+func newSettings(t *testing.T, a *authority, port int) nodeSettings {
+	t.Helper()
+	return nodeSettings{
+		DataDir:   t.TempDir(),
+		Port:      port,
+		UDPPort:   testkit.FreeUDPPort(t),
+		CA:        a.server.URL + wfe.DirectoryPath,
+		RootsFile: a.rootsFile,
+	}
+}
+
+func (s nodeSettings) listen() string { return "127.0.0.1:" + strconv.Itoa(s.Port) }
+
+func (s nodeSettings) config() config.Config {
+	cfg := config.Default()
+	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = s.listen(), s.DataDir, s.UDPPort
+	cfg.DatabaseURL, cfg.RedisURL, cfg.MasterKey = seal.Secret(s.DatabaseURL), seal.Secret(s.RedisURL),
+		seal.Secret(s.MasterKey)
+	cfg.TLSDomain, cfg.ACMECA, cfg.ACMECARoots = []string{domain}, s.CA, s.RootsFile
+	return cfg
+}
+
 // node is a running server.
 type node struct {
 	address string
+	dataDir string
 	log     *testkit.Buffer
 	stop    func()
 }
 
-// startNode starts a server with a certificate of the authority at a port. change may alter its
+// startNode starts a server with a certificate of the authority at a port, in this process. change may alter its
 // settings.
 func startNode(t *testing.T, a *authority, port int, change func(*config.Config)) *node {
 	t.Helper()
-	cfg := config.Default()
-	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:"+strconv.Itoa(port), t.TempDir(), testkit.FreeUDPPort(t)
-	cfg.TLSDomain, cfg.ACMECA, cfg.ACMECARoots = []string{domain}, a.server.URL+wfe.DirectoryPath, a.rootsFile
+	cfg := newSettings(t, a, port).config()
 	if change != nil {
 		change(&cfg)
 	}
-	n := &node{address: cfg.Listen, log: &testkit.Buffer{}}
+	n := &node{address: cfg.Listen, dataDir: cfg.DataDir, log: &testkit.Buffer{}}
 	service, err := app.New(t.Context(), cfg, slog.New(slog.NewTextHandler(n.log, nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -213,16 +250,16 @@ func TestACME_IssuedOnce(t *testing.T) {
 	keep := func(cfg *config.Config) { cfg.DataDir = dir }
 	n := startNode(t, a, port, keep)
 	first := n.certificate(t)
-	client := &http.Client{Transport: &http.Transport{
+	https := &http.Client{Transport: &http.Transport{
 		TLSClientConfig:   &tls.Config{ServerName: domain, InsecureSkipVerify: true},
 		ForceAttemptHTTP2: true,
 	}}
-	res, err := client.Get("https://" + n.address + "/healthz")
+	res, err := https.Get("https://" + n.address + "/healthz")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
-	client.CloseIdleConnections()
+	https.CloseIdleConnections()
 	if res.StatusCode != http.StatusOK || res.ProtoMajor != 2 {
 		t.Errorf("got status %d over %s, want 200 over HTTP/2", res.StatusCode, res.Proto)
 	}
@@ -259,152 +296,67 @@ func TestACME_IssuedOnce(t *testing.T) {
 	}
 }
 
-// edgeArguments are those of the part of a node that serves a certificate. Each runs in a process of
-// its own, because all in one process share the challenges of the ACME client in memory.
-type edgeArguments struct {
-	Database  storetest.Database
-	CA        string
-	RootsFile string
-	Port      int
-}
-
-// runEdge is the main function of the child process. It listens, obtains a certificate after the
-// first byte of its standard input, and serves it until the input ends.
-func runEdge(text string) error {
-	var args edgeArguments
-	if err := json.Unmarshal([]byte(text), &args); err != nil {
-		return err
-	}
-	raw, err := os.ReadFile(args.RootsFile)
-	if err != nil {
-		return err
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(raw)
+// runNode is the main function of a node in a process of its own. It serves until the test has ended.
+func runNode(settings nodeSettings) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s, err := store.Open(ctx, args.Database.URL, args.Database.Dir)
+	service, err := app.New(ctx, settings.config(), slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		app.WithRenewalCheck(time.Second))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.Close() }()
-	if err := s.Unlock(ctx, storetest.Box(1)); err != nil {
-		return err
-	}
-	source := certificate.NewACME(certificate.ACMEConfig{
-		Domains:      []string{domain},
-		CA:           args.CA,
-		Roots:        roots,
-		ListenHost:   "127.0.0.1",
-		Port:         args.Port,
-		RenewalCheck: time.Second,
-		Store:        s,
-		Now:          time.Now,
-		Log:          slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	})
-	l, err := tls.Listen("tcp", "127.0.0.1:"+strconv.Itoa(args.Port), source.TLSConfig())
-	if err != nil {
-		return err
-	}
-	server := &http.Server{Handler: http.HandlerFunc(echo), ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { _ = server.Serve(l) }()
-	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
-		return err
-	}
-	var running sync.WaitGroup
-	running.Go(func() { source.Run(ctx) })
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	cancel()
-	running.Wait()
-	return server.Close()
+	go func() {
+		testkit.AwaitParent()
+		cancel()
+	}()
+	return service.Run(ctx, false, io.Discard)
 }
 
-// echo sends back what arrives over a WebSocket.
-func echo(w http.ResponseWriter, r *http.Request) {
-	conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
-	if err != nil {
-		return
-	}
-	defer func() { _ = conn.Close() }()
-	for {
-		kind, message, err := conn.ReadMessage()
-		if err != nil || conn.WriteMessage(kind, message) != nil {
-			return
-		}
-	}
-}
-
-// startEdges starts a process with runEdge at each port. None asks for a certificate before all
-// listen, because the authority may ask any of them.
-func startEdges(t *testing.T, a *authority, d storetest.Database, ports ...int) (nodes []*node) {
+// startChild starts a node in a process of its own, because a process can run only one media engine. Two nodes in one
+// process would also share the challenges of the ACME client in memory.
+func startChild(t *testing.T, settings nodeSettings) *node {
 	t.Helper()
-	var inputs []io.Writer
-	for _, port := range ports {
-		n, input := startEdge(t, a, d, port)
-		nodes, inputs = append(nodes, n), append(inputs, input)
-	}
-	for i, n := range nodes {
-		testkit.Eventually(t, "the edge listens", func() bool {
-			conn, err := net.Dial("tcp", n.address)
-			if err == nil {
-				_ = conn.Close()
-			}
-			return err == nil
-		})
-		defer func() { _, _ = inputs[i].Write([]byte{1}) }() // at the end, when all listen
-	}
-	return nodes
-}
-
-func startEdge(t *testing.T, a *authority, d storetest.Database, port int) (*node, io.Writer) {
-	t.Helper()
-	text, err := json.Marshal(edgeArguments{d, a.server.URL + wfe.DirectoryPath, a.rootsFile, port})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := &node{address: "127.0.0.1:" + strconv.Itoa(port), log: &testkit.Buffer{}}
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), edgeVariable+"="+string(text))
-	child.Stderr = n.log
-	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	in, err := child.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		if err := child.Wait(); err != nil {
-			t.Errorf("the edge at port %d: %v\n%s", port, err, n.log)
+	n := &node{address: settings.listen(), dataDir: settings.DataDir, log: &testkit.Buffer{}}
+	_, _ = testkit.StartChild(t, settings, n.log)
+	testkit.Eventually(t, "the node listens", func() bool {
+		conn, err := net.Dial("tcp", n.address)
+		if err == nil {
+			_ = conn.Close()
 		}
+		return err == nil
 	})
-	return n, in
+	return n
 }
 
-// edgesOfOneService starts two edges with a new database. The authority asks the second one.
-func edgesOfOneService(t *testing.T, validity time.Duration) (a *authority, d storetest.Database, nodes []*node) {
+// startTwoNodes starts two nodes of one service with a new database, whose URL it returns. The first one orders the
+// certificate, and the authority asks the second one.
+func startTwoNodes(t *testing.T, validity time.Duration) (a *authority, database string, nodes []*node) {
 	t.Helper()
 	ports := []int{freePort(t), freePort(t)}
-	a = newAuthority(t, freePort(t), ports[1], validity)
-	d = storetest.Database{URL: storetest.Postgres(t)}
-	_ = d.Open(t).Close() // creates the tables
-	return a, d, startEdges(t, a, d, ports...)
+	a, database = newAuthority(t, freePort(t), ports[1], validity), storetest.Postgres(t)
+	redis, key := clustertest.NewRedis(t).URL(), seal.NewKey().Reveal()
+	acceptOrders := a.holdOrders()
+	defer acceptOrders()
+	for n, port := range ports {
+		settings := newSettings(t, a, port)
+		settings.DatabaseURL, settings.RedisURL, settings.MasterKey = database, redis, key
+		nodes = append(nodes, startChild(t, settings))
+		if n == 0 {
+			testkit.Eventually(t, "the first node orders", func() bool { return a.asked.Load() > 0 })
+		}
+	}
+	return a, database, nodes
 }
 
-// Two nodes use one certificate, which one of them has ordered. Its key is nowhere in PostgreSQL in plain text.
+// Two nodes use one certificate, which one of them has ordered, although the authority asks the other one. Its key is
+// nowhere in PostgreSQL in plain text.
 func TestACME_TwoNodes(t *testing.T) {
-	a, d, nodes := edgesOfOneService(t, 0)
+	a, database, nodes := startTwoNodes(t, 0)
 	first, second := nodes[0].certificate(t).SerialNumber, nodes[1].certificate(t).SerialNumber
 	if first.Cmp(second) != 0 || a.orders.Load() != 1 {
 		t.Errorf("got the certificates %s and %s by %d orders, want the same by one", first, second, a.orders.Load())
 	}
-	for text, want := range map[string]bool{"PRIVATE KEY": false, "BEGIN CERTIFICATE": false, "/" + domain + "/": true} {
-		if got := postgresContains(t, d.URL, text); got != want {
-			t.Errorf("the database contains %q: got %t, want %t", text, got, want)
-		}
-	}
+	assertSealed(t, database)
 }
 
 // Two servers of one service use one certificate: the second one orders none, also after the first one was killed.
@@ -442,6 +394,13 @@ func TestACME_TwoServers(t *testing.T) {
 	}
 	again, _ := serve(ports[1])
 	assertOne("without the first server", leaf, again.certificate(t))
+	assertSealed(t, database)
+}
+
+// assertSealed checks that a database contains the files of the ACME client, but no key and no certificate in plain
+// text.
+func assertSealed(t *testing.T, database string) {
+	t.Helper()
 	for text, want := range map[string]bool{"PRIVATE KEY": false, "BEGIN CERTIFICATE": false, "/" + domain + "/": true} {
 		if got := postgresContains(t, database, text); got != want {
 			t.Errorf("the database contains %q: got %t, want %t", text, got, want)
@@ -478,27 +437,12 @@ END $$`, text, found))
 	return err != nil
 }
 
-// A certificate is renewed by one node and used by all, while a WebSocket stays open.
+// A certificate is renewed by one node and used by all, while somebody is in a meeting over a WebSocket.
 func TestACME_Renewed(t *testing.T) {
-	a, _, nodes := edgesOfOneService(t, 45*time.Second)
+	a, _, nodes := startTwoNodes(t, shortValidity)
+	nodes[0].certificate(t)
+	guest := nodes[0].join(t)
 	first := nodes[0].certificate(t)
-	dialer := websocket.Dialer{TLSClientConfig: &tls.Config{ServerName: domain, InsecureSkipVerify: true}}
-	open, response, err := dialer.DialContext(t.Context(), "wss://"+nodes[0].address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = response.Body.Close()
-	defer func() { _ = open.Close() }()
-	exchange := func(text string) {
-		t.Helper()
-		if err := open.WriteMessage(websocket.TextMessage, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		if _, got, err := open.ReadMessage(); err != nil || string(got) != text {
-			t.Errorf("the WebSocket: got %q, %v, want %q", got, err, text)
-		}
-	}
-	exchange("before the renewal")
 	testkit.EventuallyWithin(t, renewalTimeout, "both nodes serve another certificate", func() bool {
 		renewed, other := nodes[0].certificate(t).SerialNumber, nodes[1].certificate(t).SerialNumber
 		return renewed.Cmp(first.SerialNumber) != 0 && renewed.Cmp(other) == 0
@@ -507,7 +451,58 @@ func TestACME_Renewed(t *testing.T) {
 		t.Errorf("got %d orders, want one for the first certificate and one for its renewal; the logs of the nodes:\n%s\n%s",
 			got, nodes[0].log, nodes[1].log)
 	}
-	exchange("after the renewal")
+	if guest.Closed() {
+		t.Error("the WebSocket after the renewal: got it closed, want it open")
+	}
+	if err := guest.Publish(t.Context(), "mic", mediatest.Microphone); err != nil {
+		t.Errorf("a request over the WebSocket after the renewal: got %v, want the answer of the server", err)
+	}
+}
+
+// join creates a room at the node, and joins it as a guest.
+func (n *node) join(t *testing.T) *mediatest.Participant {
+	t.Helper()
+	secure := &tls.Config{ServerName: domain, InsecureSkipVerify: true}
+	transport := &http.Transport{TLSClientConfig: secure}
+	t.Cleanup(transport.CloseIdleConnections)
+	https := &http.Client{Transport: transport}
+	credentials, err := quickstart.Read(n.dataDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "https://" + n.address
+	api, err := client.New(url, client.Credentials{ProjectID: credentials.ProjectID, APIKey: credentials.APIKey},
+		client.Options{HTTPClient: https})
+	if err != nil {
+		t.Fatal(err)
+	}
+	created, err := api.CreateQuickAudioRoom(t.Context(), client.QuickRoomRequest{Name: "Host", MaxParticipants: 2,
+		EmptyTimeout: 600, Metadata: client.Metadata{RoomTitle: "Title", WelcomeMessage: "Welcome"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := json.Marshal(map[string]string{"name": "Guest",
+		"seat_key": strings.ReplaceAll(seal.NewKey().Reveal(), "=", "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := https.Post(url+"/api/join/rooms/"+created.RoomID+"/seats", "application/json", bytes.NewReader(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var seat struct {
+		Token string `json:"media_token"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&seat); err != nil || seat.Token == "" {
+		t.Fatalf("take a seat: got status %d and %v, want a token", res.StatusCode, err)
+	}
+	guest, err := mediatest.Network{TLS: secure}.Join(t.Context(), url, seat.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(guest.Leave) // so that the node stops at once
+	return guest
 }
 
 // If port 443 is blocked, the domain is proved over HTTP.
