@@ -7,17 +7,22 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -77,6 +82,10 @@ type authority struct {
 	asked     atomic.Int32 // orders that were begun
 	refusal   atomic.Pointer[refusal]
 	held      atomic.Pointer[chan struct{}] // see holdOrders
+
+	mu       sync.Mutex
+	sockets  []string        // of the authority itself
+	observed map[string]bool // the sockets of this process during the requests to the authority
 }
 
 // refusal is why an authority accepts no order. Without a problem it accepts them.
@@ -107,8 +116,9 @@ func newAuthority(t *testing.T, httpPort, tlsPort int, validity time.Duration) *
 	prover := va.New(silent, httpPort, tlsPort, false, dns, memory)
 	front := wfe.New(silent, memory, prover, issuer, []string{"pebble.letsencrypt.org"}, false, false, 1, 1)
 	handler := front.Handler()
-	a := &authority{rootsFile: filepath.Join(t.TempDir(), "roots.pem")}
+	a := &authority{rootsFile: filepath.Join(t.TempDir(), "roots.pem"), observed: map[string]bool{}}
 	a.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.observeSockets(t)
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/finalize-order/"):
 			a.orders.Add(1)
@@ -137,6 +147,7 @@ func newAuthority(t *testing.T, httpPort, tlsPort int, validity time.Duration) *
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(a.server.Close)
+	a.sockets = []string{"tcp " + dns, "udp " + dns, "tcp " + a.server.Listener.Addr().String()}
 	roots := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.server.Certificate().Raw})
 	if err := os.WriteFile(a.rootsFile, roots, 0o600); err != nil {
 		t.Fatal(err)
@@ -149,6 +160,89 @@ func (a *authority) holdOrders() (release func()) {
 	held := make(chan struct{})
 	a.held.Store(&held)
 	return func() { close(held) }
+}
+
+// observeSockets adds the sockets that this process has now to those that assertSockets checks.
+func (a *authority) observeSockets(t *testing.T) {
+	now, err := listeningSockets()
+	if err != nil {
+		t.Error(err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, socket := range now {
+		a.observed[socket] = true
+	}
+}
+
+// assertSockets checks that this process had no sockets but those of the node's settings, also while the authority
+// proved the domain. The ACME client would listen at port 443 or 80 for that time if it did not know the ports of the
+// node.
+func (a *authority) assertSockets(t *testing.T, n *node) {
+	t.Helper()
+	a.observeSockets(t)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	got := slices.DeleteFunc(slices.Sorted(maps.Keys(a.observed)), func(socket string) bool {
+		return slices.Contains(a.sockets, socket)
+	})
+	if want := slices.Sorted(slices.Values(n.sockets)); !slices.Equal(got, want) {
+		t.Errorf("got the listening sockets %q, want those of the settings, %q", got, want)
+	}
+}
+
+// listeningSockets returns the sockets of this process that accept connections or packets of anybody, such as
+// "tcp 127.0.0.1:443".
+func listeningSockets() (sockets []string, err error) {
+	inodes := map[string]bool{}
+	files, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		if target, err := os.Readlink(file); err == nil { // otherwise it was closed meanwhile
+			inode, isSocket := strings.CutPrefix(target, "socket:[")
+			inodes[strings.TrimSuffix(inode, "]")] = isSocket
+		}
+	}
+	// The states are those of the kernel: TCP_LISTEN, and TCP_CLOSE for UDP that is not connected.
+	for table, state := range map[string]string{"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"} {
+		content, err := os.ReadFile("/proc/self/net/" + table)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(content)) {
+			fields := strings.Fields(line) // sl, local address, remote address, state, …, the tenth is the inode
+			if len(fields) < 10 || fields[3] != state || !inodes[fields[9]] {
+				continue
+			}
+			address, err := parseSocketAddress(fields[1])
+			if err != nil {
+				return nil, err
+			}
+			sockets = append(sockets, strings.TrimSuffix(table, "6")+" "+address.String())
+		}
+	}
+	return sockets, nil
+}
+
+// parseSocketAddress parses an address of /proc/net/tcp: words of 32 bits in the byte order of the machine, and the
+// port.
+func parseSocketAddress(text string) (netip.AddrPort, error) {
+	host, port, _ := strings.Cut(text, ":")
+	raw, err := hex.DecodeString(host)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	number, err := strconv.ParseUint(port, 16, 16)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	for word := range slices.Chunk(raw, 4) {
+		binary.NativeEndian.PutUint32(word, binary.BigEndian.Uint32(word))
+	}
+	ip, _ := netip.AddrFromSlice(raw)
+	return netip.AddrPortFrom(ip.Unmap(), uint16(number)), nil
 }
 
 func freePort(t *testing.T) int {
@@ -194,6 +288,7 @@ func (s nodeSettings) config() config.Config {
 type node struct {
 	address string
 	dataDir string
+	sockets []string // that its settings name, as listeningSockets returns them
 	log     *testkit.Buffer
 	stop    func()
 }
@@ -207,6 +302,10 @@ func startNode(t *testing.T, a *authority, port int, change func(*config.Config)
 		change(&cfg)
 	}
 	n := &node{address: cfg.Listen, dataDir: cfg.DataDir, log: &testkit.Buffer{}}
+	n.sockets = []string{"tcp " + cfg.Listen, "udp 127.0.0.1:" + strconv.Itoa(cfg.RTCUDPPort)}
+	if cfg.HTTPListen != "" {
+		n.sockets = append(n.sockets, "tcp "+cfg.HTTPListen)
+	}
 	service, err := app.New(t.Context(), cfg, slog.New(slog.NewTextHandler(n.log, nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -243,13 +342,14 @@ func (n *node) certificate(t *testing.T) (leaf *x509.Certificate) {
 }
 
 // A server obtains a certificate by itself on its only port. Its key is in the database and nowhere
-// in plain text, and the next start uses the same certificate.
+// in plain text, no socket opens that the settings do not name, and the next start uses the same certificate.
 func TestACME_IssuedOnce(t *testing.T) {
 	port := freePort(t)
 	a, dir := newAuthority(t, freePort(t), port, 0), t.TempDir()
 	keep := func(cfg *config.Config) { cfg.DataDir = dir }
 	n := startNode(t, a, port, keep)
 	first := n.certificate(t)
+	a.assertSockets(t, n)
 	https := &http.Client{Transport: &http.Transport{
 		TLSClientConfig:   &tls.Config{ServerName: domain, InsecureSkipVerify: true},
 		ForceAttemptHTTP2: true,
@@ -511,6 +611,7 @@ func TestACME_HTTPChallenge(t *testing.T) {
 	a := newAuthority(t, httpPort, freePort(t), 0)
 	n := startNode(t, a, port, func(cfg *config.Config) { cfg.HTTPListen = "127.0.0.1:" + strconv.Itoa(httpPort) })
 	n.certificate(t)
+	a.assertSockets(t, n)
 }
 
 // A server whose clock is behind does not accept the authority's own server, and says that the clock is the reason.
