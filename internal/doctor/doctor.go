@@ -39,7 +39,8 @@ type Result struct {
 	Unknown  string    `json:"unknown,omitempty"` // why it cannot be decided here
 	Findings []Finding `json:"findings,omitempty"`
 
-	onlyServer bool // the running server decides it
+	onlyServer     bool // the running server decides it
+	sawCertificate bool // it says whether the certificate of a proxy expires
 }
 
 // Report are the outcomes of all checks, in order.

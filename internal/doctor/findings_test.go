@@ -25,7 +25,8 @@ func TestFindings(t *testing.T) {
 	good, other := testkit.NewCertificate(t, 1), testkit.NewCertificate(t, 2)
 	goodCert, goodKey := good.Write(t, t.TempDir())
 	otherCert, _ := other.Write(t, t.TempDir())
-	soonCert, soonKey := testkit.NewCertificateUntil(t, 3, time.Now().Add(120*time.Hour)).Write(t, t.TempDir())
+	soon := testkit.NewCertificateUntil(t, 3, time.Now().Add(120*time.Hour))
+	soonCert, soonKey := soon.Write(t, t.TempDir())
 	later := testkit.NewCertificateFrom(t, 5, time.Now().Add(time.Hour))
 	laterCert, laterKey := later.Write(t, t.TempDir())
 	startLater := func(h http.Handler) *httptest.Server {
@@ -46,6 +47,14 @@ func TestFindings(t *testing.T) {
 	}
 	replaced := func(_ *testing.T, cfg *config.Config, _ string) { cfg.TLSCertFile, cfg.TLSKeyFile = goodCert, goodKey }
 	backups := t.TempDir()
+	var public *site // of the public URL
+	open := func(certificate testkit.Certificate, text string) func(*testing.T, *config.Config) {
+		return func(t *testing.T, cfg *config.Config) {
+			public = startSite(t, &certificate.Pair, text)
+			cfg.PublicURL = public.URL
+		}
+	}
+	renew := func(*testing.T, *config.Config, string) { public.certificate.Store(&trusted.Pair) }
 	for _, c := range []struct {
 		check  check
 		id     string
@@ -197,6 +206,12 @@ func TestFindings(t *testing.T) {
 			}},
 		{checkCertificate, "certificate_expires", Warning, "", withFiles("https://localhost", soonCert, soonKey), replaced},
 		{checkCertificate, "certificate_expires", Error, "", withFiles("https://localhost", oldCert, oldKey), replaced},
+		{checkPublicAddress, "certificate_expires", Warning, // of a proxy
+			"Renew the certificate of localhost in the proxy, and let the proxy load it (in nginx: nginx -s reload).",
+			open(trustedSoon, healthyText), renew},
+		{checkPublicAddress, "certificate_expires", Warning, "", open(soon, healthyText), renew}, // of an unknown authority
+		{checkRemoteAddress, "certificate_expires", Warning, "Renew the certificate of localhost in the proxy, or on the " +
+			"server if it has no proxy (parley doctor there says why that fails).", open(trustedSoon, healthyText), renew},
 		{checkMasterKey, "master_key_mode", Error, "chmod 600 " + keyFile,
 			func(t *testing.T, cfg *config.Config) {
 				cfg.MasterKeyFile = keyFile

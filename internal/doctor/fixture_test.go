@@ -2,19 +2,50 @@ package doctor
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 
 	"parley/internal/config"
 	"parley/internal/testkit"
 )
+
+// The certificates of localhost and 127.0.0.1 that this process trusts, as if a public authority had issued them.
+var trusted, trustedSoon testkit.Certificate // the second one expires soon
+
+// TestMain creates the certificates. A process reads the file with its authorities once.
+func TestMain(m *testing.M) {
+	var errs [4]error
+	trusted, errs[0] = testkit.MakeCertificate(1, time.Now().Add(90*24*time.Hour))
+	trustedSoon, errs[1] = testkit.MakeCertificate(2, time.Now().Add(24*time.Hour))
+	dir, err := os.MkdirTemp("", "parley-doctor-")
+	if err == nil {
+		file := filepath.Join(dir, "authorities.pem")
+		errs[2] = os.WriteFile(file, slices.Concat(trusted.CertPEM, trustedSoon.CertPEM), 0o600)
+		errs[3] = os.Setenv("SSL_CERT_FILE", file)
+	}
+	status := 1
+	if err = errors.Join(append(errs[:], err)...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		status = m.Run()
+	}
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
+}
 
 // newConfig returns the settings of a server on a machine where everything is fine.
 func newConfig(t *testing.T) config.Config {
@@ -105,6 +136,44 @@ func responding(t *testing.T, start func(http.Handler) *httptest.Server, text st
 	}))
 	t.Cleanup(s.Close)
 	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+}
+
+// healthyText is the response of a site that can take work.
+const healthyText = `{"status":"ok"}`
+
+// site is a server at one URL on localhost whose certificate and responses a test changes.
+type site struct {
+	URL         string
+	certificate atomic.Pointer[tls.Certificate]
+	text        atomic.Pointer[string]
+}
+
+// startSite starts a site that responds as Parley with a status of its health, in JSON. With another text it responds
+// to everything with it. Without a certificate it is HTTP.
+func startSite(t *testing.T, certificate *tls.Certificate, text string) *site {
+	t.Helper()
+	var s site
+	s.certificate.Store(certificate)
+	s.text.Store(&text)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := *s.text.Load()
+		if r.URL.Path == LivePath && strings.HasPrefix(text, "{") {
+			_ = json.NewEncoder(w).Encode(Live{Status: "ok", Upgrade: true})
+			return
+		}
+		_, _ = fmt.Fprint(w, text)
+	}))
+	if certificate == nil {
+		server.Start()
+	} else {
+		server.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			return &tls.Config{Certificates: []tls.Certificate{*s.certificate.Load()}}, nil
+		}}
+		server.StartTLS()
+	}
+	t.Cleanup(server.Close)
+	s.URL = strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
+	return &s
 }
 
 // living returns the URL of a server that is healthy, with a response of its own at LivePath.

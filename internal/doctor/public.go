@@ -132,7 +132,8 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 		return result
 	}
 	client := newClient()
-	result, answered := checkPublicURL(ctx, client, cfg)
+	result, answered := checkPublicURL(ctx, client, cfg, "Renew the certificate of "+publicHost(cfg)+
+		" in the proxy, and let the proxy load it (in nginx: nginx -s reload).")
 	result.addElsewhere(ctx, cfg, hosts, func(host string) bool {
 		if host == publicHost(cfg) {
 			return answered
@@ -173,10 +174,46 @@ func publicHosts(cfg config.Config) (hosts []string) {
 const publicURLTimeout = 4 * time.Second
 
 // checkPublicURL checks what responds at the public URL. It reports whether that is a Parley server, or may be a proxy
-// in front of one.
-func checkPublicURL(ctx context.Context, client *http.Client, cfg config.Config) (result Result, answered bool) {
+// in front of one. renewal says how the certificate there is renewed. A server that serves TLS knows that itself.
+func checkPublicURL(
+	ctx context.Context, client *http.Client, cfg config.Config, renewal string,
+) (result Result, answered bool) {
 	base := cfg.BaseURL("")
-	live, status, err := getLive(ctx, client, base)
+	live, response, err := getLive(ctx, client, base)
+	status := 0
+	if response != nil {
+		status = response.StatusCode
+	}
+	result, answered = checkLive(ctx, client, cfg, live, status, err)
+	if leaf := seenLeaf(response, err); leaf != nil && result.Unknown == "" && !cfg.ServesTLS() {
+		result.sawCertificate = true
+		result.addExpiry(leaf, "The certificate at "+base, renewal)
+		if len(result.Findings) > 0 {
+			result.Detail = ""
+		}
+	}
+	return result, answered
+}
+
+// seenLeaf returns the certificate with which a server responded, also if this machine does not trust its authority. It
+// returns nil without one, and for one that is refused for another reason.
+func seenLeaf(response *http.Response, err error) *x509.Certificate {
+	var untrusted *tls.CertificateVerificationError
+	var unknownAuthority x509.UnknownAuthorityError
+	switch {
+	case response != nil && response.TLS != nil:
+		return response.TLS.PeerCertificates[0]
+	case errors.As(err, &untrusted) && errors.As(err, &unknownAuthority):
+		return untrusted.UnverifiedCertificates[0]
+	}
+	return nil
+}
+
+// checkLive is checkPublicURL with the response of getLive, without the end of the certificate.
+func checkLive(
+	ctx context.Context, client *http.Client, cfg config.Config, live Live, status int, err error,
+) (result Result, answered bool) {
+	base := cfg.BaseURL("")
 	mayBeProxy := status != 0 && !cfg.ServesTLS()
 	var untrusted *tls.CertificateVerificationError
 	if errors.As(err, &untrusted) {
@@ -224,12 +261,12 @@ func isForHost(untrusted error) bool {
 	return !errors.As(untrusted, &otherHost)
 }
 
-// getLive returns what responds at the public URL of a server, and the status, 0 without a response.
-func getLive(ctx context.Context, client *http.Client, base string) (live Live, status int, err error) {
+// getLive returns what responds at the public URL of a server, and the response without its body; nil without one.
+func getLive(ctx context.Context, client *http.Client, base string) (live Live, response *http.Response, err error) {
 	ctx, cancel := context.WithTimeout(ctx, publicURLTimeout)
 	defer cancel()
-	status, err = getJSON(ctx, client, base+LivePath, &live)
-	return live, status, err
+	response, err = getJSON(ctx, client, base+LivePath, &live)
+	return live, response, err
 }
 
 // addElsewhere adds a finding for each host that the DNS leads to another machine and that does not answer as a Parley
@@ -485,16 +522,16 @@ func newUpgrade(ctx context.Context, url string) (*http.Request, error) {
 // maxResponseBytes bounds a response.
 const maxResponseBytes = 64 << 10
 
-// getJSON asks for a WebSocket and decodes the response into out. The status is 0 without a response.
-func getJSON(ctx context.Context, client *http.Client, url string, out any) (status int, err error) {
+// getJSON asks for a WebSocket and decodes the response into out. The response, without its body, is nil if there is
+// none.
+func getJSON(ctx context.Context, client *http.Client, url string, out any) (res *http.Response, err error) {
 	r, err := newUpgrade(ctx, url)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	res, err := client.Do(r)
-	if err != nil {
-		return 0, err
+	if res, err = client.Do(r); err != nil {
+		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	return res.StatusCode, json.NewDecoder(io.LimitReader(res.Body, maxResponseBytes)).Decode(out)
+	return res, json.NewDecoder(io.LimitReader(res.Body, maxResponseBytes)).Decode(out)
 }

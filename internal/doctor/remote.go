@@ -218,7 +218,8 @@ func checkRemoteAddress(ctx context.Context, cfg config.Config) Result {
 	if result := checkDNS(ctx, publicHosts(cfg), "the server"); len(result.Findings) > 0 {
 		return result
 	}
-	result, _ := checkPublicURL(ctx, newClient(), cfg)
+	result, _ := checkPublicURL(ctx, newClient(), cfg, "Renew the certificate of "+publicHost(cfg)+" in the proxy, or on "+
+		"the server if it has no proxy (parley doctor there says why that fails).")
 	return result
 }
 

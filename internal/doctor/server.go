@@ -96,6 +96,11 @@ func (r *Report) checkOf(id string) (i int, live bool) {
 			name, live = c.name, false
 		}
 	}
+	// Without TLS, the server knows the certificate of its proxy only from the same check.
+	sawCertificate := func(c Result) bool { return c.sawCertificate }
+	if i := slices.IndexFunc(r.Checks, sawCertificate); id == "certificate_expires" && i >= 0 {
+		return i, false
+	}
 	return slices.IndexFunc(r.Checks, func(c Result) bool { return c.Check == name }), live
 }
 

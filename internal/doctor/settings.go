@@ -53,17 +53,25 @@ func checkCertificate(_ context.Context, cfg config.Config) Result {
 	if time.Now().Before(pair.Leaf.NotBefore) {
 		return clockBehind("of "+cfg.TLSCertFile, pair.Leaf)
 	}
-	end := pair.Leaf.NotAfter.UTC().Format(time.RFC3339)
-	validity := pair.Leaf.NotAfter.Sub(pair.Leaf.NotBefore)
-	if left := time.Until(pair.Leaf.NotAfter); left < min(certificateNotice, validity/5) {
-		level, verb := Warning, "expires"
-		if left < 0 {
-			level, verb = Error, "expired"
-		}
-		return found("certificate_expires", level, "Replace the files "+cfg.TLSCertFile+" and "+cfg.TLSKeyFile+".",
-			"The certificate %s at %s.", verb, end)
+	var result Result
+	result.addExpiry(pair.Leaf, "The certificate", "Replace the files "+cfg.TLSCertFile+" and "+cfg.TLSKeyFile+".")
+	if len(result.Findings) > 0 {
+		return result
 	}
-	return fine("valid until %s", end)
+	return fine("valid until %s", pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
+}
+
+// addExpiry adds a finding if a certificate expires soon or has expired. name is the beginning of its sentence.
+func (r *Result) addExpiry(leaf *x509.Certificate, name, change string) {
+	left, validity := time.Until(leaf.NotAfter), leaf.NotAfter.Sub(leaf.NotBefore)
+	if left >= min(certificateNotice, validity/5) {
+		return
+	}
+	level, verb := Warning, "expires"
+	if left < 0 {
+		level, verb = Error, "expired"
+	}
+	r.add("certificate_expires", level, change, "%s %s at %s.", name, verb, leaf.NotAfter.UTC().Format(time.RFC3339))
 }
 
 // suggestPublicURL returns the setting with a name of the certificate, if it has one.
