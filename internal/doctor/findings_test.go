@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"parley/internal/config"
@@ -27,33 +28,27 @@ func TestFindings(t *testing.T) {
 	otherCert, _ := other.Write(t, t.TempDir())
 	soon := testkit.NewCertificateUntil(t, 3, time.Now().Add(120*time.Hour))
 	soonCert, soonKey := soon.Write(t, t.TempDir())
-	later := testkit.NewCertificateFrom(t, 5, time.Now().Add(time.Hour))
-	laterCert, laterKey := later.Write(t, t.TempDir())
-	startLater := func(h http.Handler) *httptest.Server {
-		s := httptest.NewUnstartedServer(h)
-		s.TLS = &tls.Config{Certificates: []tls.Certificate{later.Pair}}
-		s.StartTLS()
-		return s
-	}
-	oldCert, oldKey := testkit.NewCertificateUntil(t, 4, time.Now().Add(-time.Hour)).Write(t, t.TempDir())
+	old := testkit.NewCertificateUntil(t, 4, time.Now().Add(-time.Hour))
+	oldCert, oldKey := old.Write(t, t.TempDir())
 	keyFile := filepath.Join(t.TempDir(), "master.key")
-	healthy := func(t *testing.T, cfg *config.Config, _ string) {
-		cfg.PublicURL = responding(t, httptest.NewServer, `{"status":"ok"}`)
-	}
+	ofOther := otherCertificate(t)
+	healthy := func(t *testing.T, cfg *config.Config) { cfg.PublicURL = startSite(t, nil, healthyText).URL }
 	withFiles := func(url, cert, key string) func(*testing.T, *config.Config) {
 		return func(_ *testing.T, cfg *config.Config) {
 			cfg.PublicURL, cfg.TLSCertFile, cfg.TLSKeyFile = url, cert, key
 		}
 	}
 	replaced := func(_ *testing.T, cfg *config.Config, _ string) { cfg.TLSCertFile, cfg.TLSKeyFile = goodCert, goodKey }
+	addRecord := func(t *testing.T, _ *config.Config, _ string) { serveDNS(t, "nobody.example.test", "127.0.0.1") }
 	backups := t.TempDir()
 	var public *site // of the public URL
-	open := func(certificate testkit.Certificate, text string) func(*testing.T, *config.Config) {
+	open := func(certificate *tls.Certificate, text string) func(*testing.T, *config.Config) {
 		return func(t *testing.T, cfg *config.Config) {
-			public = startSite(t, &certificate.Pair, text)
+			public = startSite(t, certificate, text)
 			cfg.PublicURL = public.URL
 		}
 	}
+	serve := func(*testing.T, *config.Config, string) { public.text.Store(new(healthyText)) }
 	renew := func(*testing.T, *config.Config, string) { public.certificate.Store(&trusted.Pair) }
 	for _, c := range []struct {
 		check  check
@@ -132,14 +127,22 @@ func TestFindings(t *testing.T) {
 		{checkMediaAddress, "node_ip", Error, "--rtc-node-ip ADDRESS, with the public IP address of this machine",
 			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://meet.example.test" },
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.RTCNodeIP = "203.0.113.7" }},
-		{checkPublicAddress, "public_dns", Error, "",
-			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://nobody.example.test" }, healthy},
-		{checkPublicAddress, "public_dns", Error, "", // of a second name for the certificate
+		{checkPublicAddress, "public_dns", Error,
+			"Add an A or AAAA record of nobody.example.test with the address of this machine.",
 			func(t *testing.T, cfg *config.Config) {
-				healthy(t, cfg, "")
+				cfg.PublicURL = strings.Replace(startSite(t, nil, healthyText).URL, "localhost", "nobody.example.test", 1)
+			}, addRecord},
+		{checkPublicAddress, "public_dns", Error, // of a second name for the certificate
+			"Add an A or AAAA record of nobody.example.test with the address of this machine.",
+			func(t *testing.T, cfg *config.Config) {
+				healthy(t, cfg)
 				cfg.TLSDomain = []string{"localhost", "nobody.example.test"}
-			},
-			func(_ *testing.T, cfg *config.Config, _ string) { cfg.TLSDomain = []string{"localhost"} }},
+			}, addRecord},
+		{checkRemoteAddress, "public_dns", Error,
+			"Add an A or AAAA record of nobody.example.test with the address of the server.",
+			func(t *testing.T, cfg *config.Config) {
+				cfg.PublicURL = strings.Replace(startSite(t, nil, healthyText).URL, "localhost", "nobody.example.test", 1)
+			}, addRecord},
 		{checkPublicAddress, "public_dns_elsewhere", Warning, "Set the A record of meet.example.test to 192.0.2.10.",
 			func(_ *testing.T, cfg *config.Config) {
 				cfg.PublicURL, cfg.RTCNodeIP = "https://meet.example.test:9", "192.0.2.10"
@@ -148,14 +151,11 @@ func TestFindings(t *testing.T) {
 		{checkPublicAddress, "public_dns_elsewhere", Warning, // of a second name for the certificate
 			"Set the A or AAAA record of meet.example.test to the public address of this machine.",
 			func(t *testing.T, cfg *config.Config) {
-				healthy(t, cfg, "")
+				healthy(t, cfg)
 				cfg.TLSDomain = []string{"localhost", "meet.example.test"}
 			},
 			func(t *testing.T, _ *config.Config, _ string) { serveDNS(t, "meet.example.test", "127.0.0.1") }},
-		{checkPublicAddress, "public_url", Error, "",
-			func(t *testing.T, cfg *config.Config) {
-				cfg.PublicURL = responding(t, httptest.NewServer, "It works!")
-			}, healthy},
+		{checkPublicAddress, "public_url", Error, "", open(nil, "It works!"), serve},
 		{checkPublicAddress, "public_other_server", Error, "", // that of an earlier machine, with the same database
 			func(t *testing.T, cfg *config.Config) {
 				own := living(t, Live{Status: "ok", Upgrade: true, Installation: "i", Node: "new"})
@@ -172,29 +172,13 @@ func TestFindings(t *testing.T) {
 			func(t *testing.T, cfg *config.Config, _ string) {
 				cfg.PublicURL = living(t, Live{Status: "ok", Upgrade: true, Installation: "i", Node: "2"})
 			}},
-		{checkPublicAddress, "server_unavailable", Error, "parley status",
-			func(t *testing.T, cfg *config.Config) {
-				cfg.PublicURL = responding(t, httptest.NewServer, `{"status":"unavailable"}`)
-			}, healthy},
-		{checkPublicAddress, "public_certificate", Warning, "", // of an unknown authority
-			func(t *testing.T, cfg *config.Config) {
-				url := responding(t, httptest.NewTLSServer, `{"status":"ok"}`)
-				cfg.PublicURL = strings.Replace(url, "localhost", "127.0.0.1", 1)
-			}, healthy},
-		{checkPublicAddress, "public_certificate", Error, "", // for another host
-			func(t *testing.T, cfg *config.Config) {
-				cfg.PublicURL = responding(t, httptest.NewTLSServer, `{"status":"ok"}`)
-			}, healthy},
-		{checkPublicAddress, "clock_behind", Error, "timedatectl set-ntp true",
-			func(t *testing.T, cfg *config.Config) {
-				cfg.PublicURL = responding(t, startLater, `{"status":"ok"}`)
-			}, healthy},
-		{checkRemoteAddress, "clock_behind", Error, "timedatectl set-ntp true",
-			func(t *testing.T, cfg *config.Config) {
-				cfg.PublicURL = responding(t, startLater, `{"status":"ok"}`)
-			}, healthy},
-		{checkCertificate, "clock_behind", Error, "timedatectl set-ntp true",
-			withFiles("https://localhost", laterCert, laterKey), replaced},
+		{checkPublicAddress, "server_unavailable", Error, "parley status", open(nil, `{"status":"unavailable"}`), serve},
+		{checkPublicAddress, "public_certificate", Warning, // of an unknown authority
+			"Use a certificate of an authority that browsers trust, with its chain.", open(&good.Pair, healthyText), renew},
+		{checkPublicAddress, "public_certificate", Error, "Renew the certificate for the host of --public-url.", // has expired
+			open(&old.Pair, healthyText), renew},
+		{checkPublicAddress, "public_certificate", Error, "Renew the certificate for the host of --public-url.", // other host
+			open(&ofOther, healthyText), renew},
 		{checkProxy, "trusted_proxies", Warning, "",
 			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://meet.example.test" },
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.TrustedProxies = []string{"127.0.0.1"} }},
@@ -208,10 +192,10 @@ func TestFindings(t *testing.T) {
 		{checkCertificate, "certificate_expires", Error, "", withFiles("https://localhost", oldCert, oldKey), replaced},
 		{checkPublicAddress, "certificate_expires", Warning, // of a proxy
 			"Renew the certificate of localhost in the proxy, and let the proxy load it (in nginx: nginx -s reload).",
-			open(trustedSoon, healthyText), renew},
-		{checkPublicAddress, "certificate_expires", Warning, "", open(soon, healthyText), renew}, // of an unknown authority
+			open(&trustedSoon.Pair, healthyText), renew},
+		{checkPublicAddress, "certificate_expires", Warning, "", open(&soon.Pair, healthyText), renew}, // of an unknown authority
 		{checkRemoteAddress, "certificate_expires", Warning, "Renew the certificate of localhost in the proxy, or on the " +
-			"server if it has no proxy (parley doctor there says why that fails).", open(trustedSoon, healthyText), renew},
+			"server if it has no proxy (parley doctor there says why that fails).", open(&trustedSoon.Pair, healthyText), renew},
 		{checkMasterKey, "master_key_mode", Error, "chmod 600 " + keyFile,
 			func(t *testing.T, cfg *config.Config) {
 				cfg.MasterKeyFile = keyFile
@@ -299,6 +283,54 @@ func TestFindings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A clock that is behind is found with each certificate that is valid later, and not found after the clock was set. The
+// clock is that of synctest, which begins in the year 2000.
+func TestFindings_ClockBehind(t *testing.T) {
+	certFile, keyFile := trusted.Write(t, t.TempDir())
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(testkit.FreeTCPPort(t)))
+	cfg := newConfig(t)
+	cfg.PublicURL, cfg.TLSCertFile, cfg.TLSKeyFile = "https://"+address, certFile, keyFile
+	behindProxy := cfg
+	behindProxy.TLSCertFile, behindProxy.TLSKeyFile = "", ""
+	synctest.Test(t, func(t *testing.T) {
+		findings := func() (all [3]map[string]Finding) {
+			l, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := httptest.NewUnstartedServer(http.HandlerFunc(respondHealthy))
+			_ = s.Listener.Close()
+			s.Listener, s.TLS = l, &tls.Config{Certificates: []tls.Certificate{trusted.Pair}}
+			s.StartTLS()
+			defer s.Close() // because the clock stands while it listens
+			return [3]map[string]Finding{
+				check(checkPublicAddress).findings(t, behindProxy),
+				check(checkRemoteAddress).findings(t, behindProxy),
+				check(checkCertificate).findings(t, cfg),
+			}
+		}
+		for i, found := range findings() {
+			if f := found["clock_behind"]; f.Level != Error || f.Change != "timedatectl set-ntp true" {
+				t.Errorf("check %d with the wrong clock: got the findings %v, want clock_behind", i, found)
+			}
+		}
+		time.Sleep(time.Until(trusted.Pair.Leaf.NotBefore.Add(time.Hour)))
+		for i, found := range findings() {
+			if len(found) > 0 {
+				t.Errorf("check %d with the right clock: got the findings %v, want none", i, found)
+			}
+		}
+	})
+}
+
+// otherCertificate returns a certificate for another host.
+func otherCertificate(t *testing.T) tls.Certificate {
+	t.Helper()
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	defer s.Close()
+	return s.TLS.Certificates[0]
 }
 
 // What this machine cannot decide is no finding.

@@ -123,21 +123,6 @@ func serveDNS(t *testing.T, name, address string) {
 	})
 }
 
-// responding returns the URL of a server on localhost that responds as Parley with a status of its
-// health. With another text it responds to everything with it.
-func responding(t *testing.T, start func(http.Handler) *httptest.Server, text string) string {
-	t.Helper()
-	s := start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == LivePath && strings.HasPrefix(text, "{") {
-			_ = json.NewEncoder(w).Encode(Live{Status: "ok", Upgrade: true})
-			return
-		}
-		_, _ = fmt.Fprint(w, text)
-	}))
-	t.Cleanup(s.Close)
-	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
-}
-
 // healthyText is the response of a site that can take work.
 const healthyText = `{"status":"ok"}`
 
@@ -174,6 +159,15 @@ func startSite(t *testing.T, certificate *tls.Certificate, text string) *site {
 	t.Cleanup(server.Close)
 	s.URL = strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 	return &s
+}
+
+// respondHealthy responds as a Parley server that can take work.
+func respondHealthy(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == LivePath {
+		_ = json.NewEncoder(w).Encode(Live{Status: "ok", Upgrade: true})
+		return
+	}
+	_, _ = fmt.Fprint(w, healthyText)
 }
 
 // living returns the URL of a server that is healthy, with a response of its own at LivePath.
