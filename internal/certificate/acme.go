@@ -176,8 +176,8 @@ func (a *ACME) remedy(ctx context.Context, domain string, err error) string {
 	case acme.ProblemTypeCAA:
 		name := a.caaName(ctx)
 		if name == "" {
-			return fmt.Sprintf("Add a CAA record of %s to the DNS that allows this authority, whose documentation says "+
-				"which name to use.", domain)
+			return fmt.Sprintf("Add a CAA record of %s (--tls-domain) to the DNS that allows this authority, whose "+
+				"documentation says which name to use.", domain)
 		}
 		return fmt.Sprintf("Add this record to the DNS: %s. CAA 0 issue %q", domain, name)
 	case acme.ProblemTypeRateLimited:

@@ -84,8 +84,8 @@ func TestRemedy_Response(t *testing.T) {
 		acme.ProblemTypeUnsupportedContact: email,
 		acme.ProblemTypeDNS: "Add an A or AAAA record of meet.example.test (--tls-domain) with the public address of the " +
 			"server.",
-		acme.ProblemTypeCAA: "Add a CAA record of meet.example.test to the DNS that allows this authority, whose " +
-			"documentation says which name to use.",
+		acme.ProblemTypeCAA: "Add a CAA record of meet.example.test (--tls-domain) to the DNS that allows this authority, " +
+			"whose documentation says which name to use.",
 		acme.ProblemTypeRateLimited: "Let the server run until the limit of the authority ends, because it tries again by " +
 			"itself.",
 		acme.ProblemTypeExternalAccountRequired: "Set --acme-ca to another authority, because this one needs an account " +

@@ -175,10 +175,10 @@ func TestFindings(t *testing.T) {
 		{checkPublicAddress, "server_unavailable", Error, "parley status", open(nil, `{"status":"unavailable"}`), serve},
 		{checkPublicAddress, "public_certificate", Warning, // of an unknown authority
 			"Use a certificate of an authority that browsers trust, with its chain.", open(&good.Pair, healthyText), renew},
-		{checkPublicAddress, "public_certificate", Error, "Renew the certificate for the host of --public-url.", // has expired
-			open(&old.Pair, healthyText), renew},
-		{checkPublicAddress, "public_certificate", Error, "Renew the certificate for the host of --public-url.", // other host
-			open(&ofOther, healthyText), renew},
+		{checkPublicAddress, "public_certificate", Error, // has expired
+			"Renew the certificate for the host of --public-url.", open(&old.Pair, healthyText), renew},
+		{checkPublicAddress, "public_certificate", Error, // for another host
+			"Renew the certificate for the host of --public-url.", open(&ofOther, healthyText), renew},
 		{checkProxy, "trusted_proxies", Warning, "",
 			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://meet.example.test" },
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.TrustedProxies = []string{"127.0.0.1"} }},
@@ -193,7 +193,8 @@ func TestFindings(t *testing.T) {
 		{checkPublicAddress, "certificate_expires", Warning, // of a proxy
 			"Renew the certificate of localhost in the proxy, and let the proxy load it (in nginx: nginx -s reload).",
 			open(&trustedSoon.Pair, healthyText), renew},
-		{checkPublicAddress, "certificate_expires", Warning, "", open(&soon.Pair, healthyText), renew}, // of an unknown authority
+		{checkPublicAddress, "certificate_expires", Warning, "", // of an unknown authority
+			open(&soon.Pair, healthyText), renew},
 		{checkRemoteAddress, "certificate_expires", Warning, "Renew the certificate of localhost in the proxy, or on the " +
 			"server if it has no proxy (parley doctor there says why that fails).", open(&trustedSoon.Pair, healthyText), renew},
 		{checkMasterKey, "master_key_mode", Error, "chmod 600 " + keyFile,
@@ -282,6 +283,38 @@ func TestFindings(t *testing.T) {
 				t.Errorf("after the change: got the findings %v, want none", after)
 			}
 		})
+	}
+}
+
+// A finding about a host of the DNS says which setting has the host. On another machine there is no setting.
+func TestFindings_NameTheSettingOfAHost(t *testing.T) {
+	serveDNS(t, "meet.example.test", "203.0.113.7")
+	for _, c := range []struct {
+		name   string
+		check  check
+		url    string
+		domain []string
+		id     string
+		want   string
+	}{
+		{"a public URL", checkPublicAddress, "http://nobody.example.test", nil, "public_dns",
+			"host name nobody.example.test (--public-url) in"},
+		{"a second name", checkPublicAddress, "http://localhost:1", []string{"localhost", "Nobody.example.test"}, "public_dns",
+			"host name nobody.example.test (--tls-domain) in"},
+		{"a name without a public URL", checkPublicAddress, "", []string{"nobody.example.test"}, "public_dns",
+			"host name nobody.example.test (--tls-domain) in"},
+		{"a public URL of another machine", checkPublicAddress, "https://meet.example.test:9", nil, "public_dns_elsewhere",
+			"meet.example.test (--public-url) resolves"},
+		{"a second name of another machine", checkPublicAddress, "http://localhost:1",
+			[]string{"localhost", "meet.example.test"}, "public_dns_elsewhere", "meet.example.test (--tls-domain) resolves"},
+		{"from another machine", checkRemoteAddress, "http://nobody.example.test", nil, "public_dns",
+			"host name nobody.example.test in"},
+	} {
+		cfg := newConfig(t)
+		cfg.PublicURL, cfg.TLSDomain = c.url, c.domain
+		if f := c.check.findings(t, cfg)[c.id]; !strings.Contains(f.Text, c.want) {
+			t.Errorf("%s: got the finding %+v, want %s with %q", c.name, f, c.id, c.want)
+		}
 	}
 }
 

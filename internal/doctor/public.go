@@ -128,8 +128,8 @@ func join(ips []netip.Addr) string {
 
 func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 	hosts := publicHosts(cfg)
-	if result := checkDNS(ctx, hosts, "this machine"); len(result.Findings) > 0 {
-		return result
+	if host := missingHost(ctx, hosts); host != "" {
+		return noRecord(host, withSetting(cfg, host), "this machine")
 	}
 	client := newClient()
 	result, answered := checkPublicURL(ctx, client, cfg, "Renew the certificate of "+publicHost(cfg)+
@@ -145,18 +145,31 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 	return result
 }
 
-// checkDNS returns a finding about the first of the hosts that the DNS does not have. The hosts belong to server, which
-// is "this machine" or "the server".
-func checkDNS(ctx context.Context, hosts []string, server string) Result {
+// missingHost returns the first of the hosts that the DNS does not have, or an empty string.
+func missingHost(ctx context.Context, hosts []string) string {
 	for _, host := range hosts {
 		var failure *net.DNSError
 		if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host); errors.As(err, &failure) && failure.IsNotFound {
-			record := fmt.Sprintf("Add an A or AAAA record of %s with the address of %s.", host, server)
-			return found("public_dns", Error, record,
-				"This machine does not find the host name %s in the DNS, and probably browsers do not find it either.", host)
+			return host
 		}
 	}
-	return Result{}
+	return ""
+}
+
+// noRecord returns the finding about a host that the DNS does not have. name is the host in its sentence. server is the
+// machine to which the host belongs: "this machine" or "the server".
+func noRecord(host, name, server string) Result {
+	return found("public_dns", Error, fmt.Sprintf("Add an A or AAAA record of %s with the address of %s.", host, server),
+		"This machine does not find the host name %s in the DNS, and probably browsers do not find it either.", name)
+}
+
+// withSetting returns a host of publicHosts with the setting that has it. A server puts the first --tls-domain into its
+// public URL, so a host in both is that of --tls-domain.
+func withSetting(cfg config.Config, host string) string {
+	if slices.Contains(cfg.TLSDomains(), host) {
+		return host + " (--tls-domain)"
+	}
+	return host + " (--public-url)"
 }
 
 // publicHosts returns the names that browsers look up in the DNS.
@@ -295,7 +308,7 @@ func (r *Result) addElsewhere(ctx context.Context, cfg config.Config, hosts []st
 		r.Detail, r.Unknown = "", ""
 		r.add("public_dns_elsewhere", Warning, suggestRecord(hosts[i], addresses, announced),
 			"%s resolves to %s. This machine does not have or announce these addresses, and no Parley server responds there.",
-			hosts[i], join(addresses))
+			withSetting(cfg, hosts[i]), join(addresses))
 	}
 }
 

@@ -215,8 +215,8 @@ func RunRemote(ctx context.Context, baseURL, code string, slow bool) (Report, er
 // checkRemoteAddress checks the public URL of a server on another machine. Unlike checkPublicAddress, it compares no
 // address with those of this machine.
 func checkRemoteAddress(ctx context.Context, cfg config.Config) Result {
-	if result := checkDNS(ctx, publicHosts(cfg), "the server"); len(result.Findings) > 0 {
-		return result
+	if host := missingHost(ctx, publicHosts(cfg)); host != "" {
+		return noRecord(host, host, "the server") // the settings are on the server
 	}
 	result, _ := checkPublicURL(ctx, newClient(), cfg, "Renew the certificate of "+publicHost(cfg)+" in the proxy, or on "+
 		"the server if it has no proxy (parley doctor there says why that fails).")
