@@ -1,16 +1,23 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"parley/internal/api/manage"
 	"parley/internal/cluster/clustertest"
+	"parley/internal/config"
+	"parley/internal/overview"
 	"parley/internal/quickstart"
+	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
@@ -91,4 +98,111 @@ func TestOverview_FindingsOfOtherNodes(t *testing.T) {
 		found := portFinding(a, addressOfA)
 		return portFinding(a, addressOfB) == nil && found != nil && found.Nodes == nil
 	})
+}
+
+// finding returns a finding of the overview of the service, or nil.
+func (s *server) finding(id string) *overview.Finding {
+	s.t.Helper()
+	o, err := s.app.newOverview(time.Now).All(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if i := slices.IndexFunc(o.Findings, func(f overview.Finding) bool { return f.ID == id }); i >= 0 {
+		return &o.Findings[i]
+	}
+	return nil
+}
+
+// awaitFinding waits for a finding with a level and a text, which it returns.
+func (s *server) awaitFinding(id string, level overview.Level, text string) (found *overview.Finding) {
+	s.t.Helper()
+	testkit.Eventually(s.t, fmt.Sprintf("the finding %s, %s, with %q", id, level, text), func() bool {
+		found = s.finding(id)
+		return found != nil && found.Level == level && strings.Contains(found.Text, text) && found.Action != ""
+	})
+	return found
+}
+
+// awaitGone waits until findings are gone.
+func (s *server) awaitGone(ids ...string) {
+	s.t.Helper()
+	testkit.Eventually(s.t, fmt.Sprintf("the findings %v are gone", ids), func() bool {
+		return !slices.ContainsFunc(ids, func(id string) bool { return s.finding(id) != nil })
+	})
+}
+
+// What is wrong with another node, or with Redis, is a finding until it was repaired. The other node is one that only
+// writes its heartbeats, with another version and a wrong clock.
+func TestOverview_NodeFindings(t *testing.T) {
+	testkit.Slow(t)
+	redis := clustertest.NewRedis(t)
+	s := startServer(t, func(c *config.Config) {
+		c.DatabaseURL, c.RedisURL = seal.Secret(storetest.Postgres(t)), seal.Secret(redis.URL())
+	})
+	nodes, err := s.app.rooms.NodeStatuses(t.Context())
+	if err != nil || len(nodes) != 1 {
+		t.Fatalf("got the nodes %+v, %v, want this one", nodes, err)
+	}
+	version := nodes[0].Version
+	// writeHeartbeats writes heartbeats of the other node until the function that it returns is called.
+	writeHeartbeats := func(version string, ahead time.Duration) (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var work sync.WaitGroup
+		work.Go(func() {
+			for ctx.Err() == nil {
+				now := time.Now().Truncate(time.Millisecond)
+				n := room.Node{
+					ID:        "other",
+					Version:   version,
+					StartedAt: now,
+					LastAlive: now.Add(ahead),
+					Redis:     room.RedisOK,
+				}
+				err := s.app.db.Write(ctx, func(ctx context.Context) error { return s.app.db.RecordHeartbeat(ctx, n) })
+				if err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+				select {
+				case <-ctx.Done():
+				case <-time.After(500 * time.Millisecond):
+				}
+			}
+		})
+		return func() {
+			cancel()
+			work.Wait()
+		}
+	}
+
+	stop := writeHeartbeats("0.0.0-older", -10*time.Second)
+	s.awaitFinding("versions_differ", overview.Note, "0.0.0-older")
+	s.awaitFinding("clock_offset", overview.Warning, "The clock of the node other differs by about 1")
+	stop()
+	stop = writeHeartbeats(version, 0)
+	s.awaitGone("versions_differ", "clock_offset")
+	stop()
+	s.awaitFinding("node_lost", overview.Warning, "The node other was last seen at ")
+	stop = writeHeartbeats(version, 0)
+	s.awaitGone("node_lost")
+	stop()
+
+	redis.Kill()
+	s.awaitFinding("redis_unavailable", overview.Error, "does not reach Redis")
+	redis.Start()
+	s.awaitGone("redis_unavailable")
+}
+
+// A media engine that does not run is a finding until the node was restarted.
+func TestOverview_MediaUnavailable(t *testing.T) {
+	s := startServer(t, nil)
+	s.awaitGone("media_unavailable")
+	s.app.engine.Stop(t.Context())
+	found := s.awaitFinding("media_unavailable", overview.Error, "does not work: media: the engine is not running.")
+	if !strings.HasPrefix(found.Action, "Restart the node") {
+		t.Errorf("got the action %q, want a restart", found.Action)
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir }).awaitGone("media_unavailable")
 }

@@ -248,7 +248,7 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 	}
 }
 
-// Restarts in a crash loop are delayed, and the log, the health report and the metrics show
+// Restarts in a crash loop are delayed, and the log, the health report, the metrics and the overview show
 // the crash loop.
 func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 	t.Parallel()
@@ -263,6 +263,15 @@ func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 			return report["status"] == "ok" && report["restarts"] == fmt.Sprint(restarts) &&
 				report["supervisor"] == want
 		})
+		overview, err := n.get("/api/manage/overview", n.s.AdminToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]bool{"restarted": restarts == 1 || restarts == 2, "crash_loop": restarts >= 3} {
+			if got := strings.Contains(overview, `"id":"`+id+`"`); got != want {
+				t.Errorf("after %d restarts: got the finding %s %t, want %t: %s", restarts, id, got, want, overview)
+			}
+		}
 		if restarts < 3 {
 			n.crash()
 			logged := fmt.Sprintf(" restarts=%d ", restarts+1)
