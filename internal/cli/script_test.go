@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path"
@@ -15,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -36,6 +39,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"quickstart": quickstartField,
 	"revoke-all": revokeAll,
 	"free-port":  freePort,
+	"receive":    receive,
 	"until":      retryUntilSuccess,
 	"lists":      printLists,
 }
@@ -106,6 +110,36 @@ func joinRoom(ts *testscript.TestScript, _ bool, args []string) {
 	participant, err := mediatest.Join(context.Background(), base, seat.Token)
 	ts.Check(err)
 	ts.Defer(participant.Leave)
+}
+
+// receiverVar is the variable with the URL of the receiver of webhooks.
+const receiverVar = "RECEIVER"
+
+// receiver is the receiver of webhooks of a script.
+type receiver struct {
+	*httptest.Server
+	status atomic.Int32
+}
+
+// receivers are the receivers by their URLs.
+var receivers sync.Map
+
+// receive lets a receiver of webhooks respond with a status. The first call starts it.
+func receive(ts *testscript.TestScript, _ bool, args []string) {
+	status, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	known, ok := receivers.Load(ts.Getenv(receiverVar))
+	if !ok {
+		r := &receiver{}
+		r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(int(r.status.Load()))
+		}))
+		ts.Defer(r.Close)
+		ts.Setenv(receiverVar, r.URL)
+		receivers.Store(r.URL, r)
+		known = r
+	}
+	known.(*receiver).status.Store(int32(status))
 }
 
 // freePort stores a free TCP port in a variable.

@@ -158,8 +158,8 @@ func targetFinding(t webhook.Target) Finding {
 		f.Action, f.Commands = "Resume the target when its receiver is ready.", resume
 	case t.Paused():
 		f.ID, f.Level = "webhook_target_paused", Warning
-		f.Text = fmt.Sprintf("Webhooks to %s are paused after %d failures, since %s.", t.URL, t.Failures,
-			t.PausedAt.UTC().Format(time.RFC3339))
+		f.Text = fmt.Sprintf("Webhooks to %s are paused after %s, since %s.", t.URL,
+			plural.Count(t.Failures, "failure", "failures"), t.PausedAt.UTC().Format(time.RFC3339))
 		f.Action, f.Commands = "Repair the receiver, or ask the integrator to repair it. Then resume the target.", resume
 	default:
 		f.ID, f.Level = "webhook_target_failing", Warning
