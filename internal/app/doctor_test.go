@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,11 +26,12 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/metrics"
 	"parley/internal/room"
+	"parley/internal/seal"
 	"parley/internal/testkit"
 )
 
 // findingsThrough returns what the doctor finds at the public address of a server behind a proxy.
-func findingsThrough(t *testing.T, s *server, rewrite func(*httputil.ProxyRequest)) (ids []string) {
+func findingsThrough(t *testing.T, s *server, rewrite func(*httputil.ProxyRequest)) []string {
 	t.Helper()
 	target, err := url.Parse("http://" + s.app.Listener.Addr().String())
 	if err != nil {
@@ -40,20 +42,7 @@ func findingsThrough(t *testing.T, s *server, rewrite func(*httputil.ProxyReques
 		rewrite(r)
 	}})
 	defer proxy.Close()
-	cfg := s.cfg
-	cfg.PublicURL = proxy.URL
-	for _, result := range doctor.Run(t.Context(), cfg, false).Checks {
-		if result.Check != "public_address" {
-			continue
-		}
-		if result.Unknown != "" {
-			t.Errorf("got %q, want a result", result.Unknown)
-		}
-		for _, f := range result.Findings {
-			ids = append(ids, f.ID)
-		}
-	}
-	return ids
+	return publicFindings(t, s, proxy.URL)
 }
 
 // What a proxy in front of the server does wrong is found through it, and is no finding after the line of
@@ -82,6 +71,76 @@ func TestDoctor_Proxy(t *testing.T) {
 	s = startServer(t, func(cfg *config.Config) { cfg.TrustedProxies = []string{"127.0.0.1"} })
 	if got := findingsThrough(t, s, (*httputil.ProxyRequest).SetXForwarded); len(got) > 0 {
 		t.Errorf("a proxy that is trusted: got the findings %v, want none", got)
+	}
+}
+
+// publicFindings returns what the doctor finds at a public URL of a server.
+func publicFindings(t *testing.T, s *server, publicURL string) (ids []string) {
+	t.Helper()
+	cfg := s.cfg
+	cfg.PublicURL, cfg.Listen = publicURL, s.app.Listener.Addr().String()
+	for _, result := range doctor.Run(t.Context(), cfg, false).Checks {
+		if result.Check != "public_address" {
+			continue
+		}
+		if result.Unknown != "" {
+			t.Errorf("got %q, want a result", result.Unknown)
+		}
+		for _, f := range result.Findings {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids
+}
+
+// A public URL that leads to another server than the one on this machine is found, until it leads to this one.
+func TestDoctor_OtherServer(t *testing.T) {
+	s := startServer(t, nil)
+	other := startProcess(t, processConfig{
+		DataDir:   t.TempDir(),
+		UDPPort:   testkit.FreeUDPPort(t),
+		MasterKey: seal.NewKey().Reveal(),
+	})
+	var target atomic.Pointer[url.URL]
+	lead := func(to string) {
+		t.Helper()
+		u, err := url.Parse(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target.Store(u)
+	}
+	forward := func(r *httputil.ProxyRequest) { r.SetURL(target.Load()) }
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: forward})
+	defer proxy.Close()
+	lead(other.url)
+	if got, want := publicFindings(t, s, proxy.URL), []string{"public_other_server"}; !slices.Equal(got, want) {
+		t.Errorf("to another server: got the findings %v, want %v", got, want)
+	}
+	lead("http://" + s.app.Listener.Addr().String())
+	if got := publicFindings(t, s, proxy.URL); len(got) > 0 {
+		t.Errorf("to this server: got the findings %v, want none", got)
+	}
+}
+
+// A server that cannot take work is found, until it was started again.
+func TestDoctor_ServerUnavailable(t *testing.T) {
+	listen, dir := fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t)), t.TempDir()
+	start := func() *server {
+		return startServer(t, func(cfg *config.Config) { cfg.Listen, cfg.DataDir = listen, dir })
+	}
+	s := start()
+	if err := s.app.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := publicFindings(t, s, "http://"+listen), []string{"server_unavailable"}; !slices.Equal(got, want) {
+		t.Errorf("without a database: got the findings %v, want %v", got, want)
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if got := publicFindings(t, start(), "http://"+listen); len(got) > 0 {
+		t.Errorf("after a start: got the findings %v, want none", got)
 	}
 }
 

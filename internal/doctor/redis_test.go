@@ -48,4 +48,8 @@ func TestCheckRedis(t *testing.T) {
 	if f := run.findings(t, cfg)["redis_unavailable"]; f.Level != Error {
 		t.Errorf("without Redis: got the finding %+v, want redis_unavailable", f)
 	}
+	server.Start()
+	if after := run.findings(t, cfg); len(after) > 0 {
+		t.Errorf("with Redis again: got the findings %v, want none", after)
+	}
 }
