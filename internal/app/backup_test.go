@@ -271,8 +271,9 @@ func TestScheduledBackups_FindingHasCause(t *testing.T) {
 		}
 		s.runDue(t.Context())
 		f := a.backupFinding(s.lastError())
-		if !s.overdue() || !strings.HasSuffix(f.Text, c.text) || f.Action != c.action {
-			t.Errorf("%s: got the finding %+v, want one that ends with %q, and the action %q", c.name, f, c.text, c.action)
+		if !s.overdue() || f.ID != "backup_overdue" || !strings.HasSuffix(f.Text, c.text) || f.Action != c.action {
+			t.Errorf("%s: got the finding %+v, want backup_overdue that ends with %q, and the action %q", c.name, f, c.text,
+				c.action)
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,6 +43,50 @@ func TestFindings_NameNoNodeAsThisOne(t *testing.T) {
 				}
 				return true
 			})
+		}
+	}
+}
+
+// Every finding that only the overview has is documented, and a test of the code that makes it has its ID.
+func TestFindings_AreDocumentedAndTested(t *testing.T) {
+	t.Parallel()
+	read := func(patterns ...string) string {
+		t.Helper()
+		var all strings.Builder
+		for _, pattern := range patterns {
+			files, err := filepath.Glob(pattern)
+			if err != nil || len(files) == 0 {
+				t.Fatalf("got the files %v, %v, want some at %s", files, err, pattern)
+			}
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.HasSuffix(pattern, "_test.go") == strings.HasSuffix(file, "_test.go") {
+					all.Write(text)
+				}
+			}
+		}
+		return all.String()
+	}
+	code, docs := read("*.go", "../overview/*.go"), read("../../docs/operating/status.md")
+	tests := read("*_test.go", "../overview/*_test.go", "../api/manage/*_test.go", "../../test/cluster/*_test.go")
+	made := `(?:\bID: +|f\.ID, f\.Level = |\badd\()"([a-z]+(?:_[a-z]+)*)"`
+	found := regexp.MustCompile(made).FindAllStringSubmatch(code, -1)
+	ids := map[string]bool{}
+	for _, match := range found {
+		ids[match[1]] = true
+	}
+	if len(ids) < 17 {
+		t.Fatalf("got the %d findings %v, want at least 17", len(ids), ids)
+	}
+	for id := range ids {
+		if !strings.Contains(docs, "`"+id+"`") {
+			t.Errorf("%s is not in docs/operating/status.md", id)
+		}
+		if !strings.Contains(tests, `"`+id) {
+			t.Errorf("%s is in no test", id)
 		}
 	}
 }
