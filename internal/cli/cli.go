@@ -146,6 +146,9 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 	}
 	err = refuseEmptyValues(parsed)
 	if err == nil {
+		err = refuseIneffectiveFlags(parsed)
+	}
+	if err == nil {
 		err = resolveNames(ctx, parsed.Selected().Target)
 	}
 	if err == nil {

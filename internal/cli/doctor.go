@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"parley/internal/api/manage"
 	"parley/internal/config"
 	"parley/internal/doctor"
@@ -30,6 +32,20 @@ type doctorCommand struct {
 	Strict  bool   `help:"Exit status 1 also for warnings."`
 }
 
+// whyIneffective allows --config and --data-dir always, because an alias of the command often has them.
+func (c doctorCommand) whyIneffective(flag *kong.Flag) string {
+	setting := flag.Tag.Has("setting") && flag.Name != "config" && flag.Name != "data-dir"
+	switch {
+	case c.Address != "" && (setting || flag.Name == "url" || flag.Name == "token"):
+		return "with the URL of a server, which is checked from outside: leave out one of them"
+	case c.Invite && setting:
+		return "with --invite, which asks the running server: leave out one of them"
+	case c.Invite && flag.Name == "slow":
+		return "with --invite: use it alone, or with the URL on another machine"
+	}
+	return ""
+}
+
 // Run checks this machine and the settings, or a server from this machine. The exit status is 1 if there is
 // an error.
 func (c doctorCommand) Run(ctx context.Context, s *streams) (err error) {
@@ -37,8 +53,6 @@ func (c doctorCommand) Run(ctx context.Context, s *streams) (err error) {
 	switch {
 	case c.Invite && c.Address != "":
 		return usageError{errors.New("--invite runs on the server, and the URL is for another machine: use one of them")}
-	case c.Invite && c.Slow:
-		return usageError{errors.New("--slow has no effect with --invite: use it alone, or with the URL on another machine")}
 	case c.Invite:
 		report, err = c.invite(ctx, s)
 	case c.Address != "":

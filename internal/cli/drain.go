@@ -18,7 +18,7 @@ type drainCommand struct {
 	manager
 	Node string `arg:"" optional:"" help:"ID of the node. Default: the node that responds at --url."`
 	// Within has no default tag, because kong would then refuse Now together with it.
-	Within *config.Duration `xor:"time" placeholder:"DURATION" help:"Time in which the node hands over its meetings, at most 24h. 0s hands over all at once. Default: 1m."`
+	Within *config.Duration `xor:"time,cancel" placeholder:"DURATION" help:"Time in which the node hands over its meetings, at most 24h. 0s hands over all at once. Default: 1m."`
 	Now    bool             `xor:"time,cancel" help:"Hand over all meetings at once, as with --within 0s."`
 	Cancel bool             `xor:"cancel" help:"Let the node host meetings again."`
 }

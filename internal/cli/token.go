@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"parley/internal/api/manage"
 	"parley/internal/config"
 	"parley/internal/instance"
@@ -28,6 +30,20 @@ type tokenCreate struct {
 	Project []string         `placeholder:"ID" help:"ID or unique name of a project of an integrator; repeat it for several."`
 	Expires *config.Duration `placeholder:"DURATION" help:"Time after which the token expires, such as 30d. Default: never."`
 	Local   bool             `help:"Create the token in the database itself, with the master key, without a server or another token."`
+}
+
+func (c tokenCreate) whyIneffective(flag *kong.Flag) string {
+	switch flag.Name {
+	case "url", "token":
+		if c.Local {
+			return "with --local, which creates the token in the database itself: leave out one of them"
+		}
+	case "database-url", "master-key-file":
+		if !c.Local {
+			return "without --local, because the server creates the token: add --local, or leave it out"
+		}
+	}
+	return ""
 }
 
 // Run creates the token and prints it.
