@@ -19,6 +19,7 @@ import (
 	"parley/internal/api/v3"
 	"parley/internal/api/v4"
 	"parley/internal/api/v5"
+	"parley/internal/db"
 	"parley/internal/doctor"
 	"parley/internal/fault"
 	"parley/internal/media"
@@ -364,6 +365,9 @@ func (a *App) checkHealth(ctx context.Context) (map[string]string, error) {
 	if err := a.db.RecentWriteError(); err != nil && report["database"] == "ok" {
 		check("database", err)
 		report["database"] = "read_only"
+		if db.IsDiskFull(err) || db.IsServerDiskFull(err) {
+			report["database_disk"] = "full"
+		}
 	}
 	if a.redis == nil || a.redis.Available() {
 		check("media", a.engine.Healthy())

@@ -54,9 +54,34 @@ func unavailable(cause error) *fault.Error {
 		Kind:       fault.Unavailable,
 		Code:       "unavailable",
 		Message:    "the database does not answer, try again in a moment",
+		Operator:   whyNoWrites(cause),
 		RetryAfter: time.Second,
 		Err:        cause,
 	}
+}
+
+// whyNoWrites returns a sentence for operators about a database that responds and accepts no writes, or an empty string
+// for another error.
+func whyNoWrites(err error) string {
+	const sentence = "the database accepts no writes"
+	switch disk := fullDisk(err); {
+	case disk != "":
+		return sentence + ", because the disk of " + disk + " is full"
+	case err != nil && blocksWrites(err):
+		return sentence
+	}
+	return ""
+}
+
+// fullDisk returns whose disk an error calls full, or an empty string.
+func fullDisk(err error) string {
+	switch {
+	case IsServerDiskFull(err):
+		return "the PostgreSQL server"
+	case IsDiskFull(err):
+		return "the data directory"
+	}
+	return ""
 }
 
 // inDoubt marks an Unavailable error of a commit: the database may have made the change.
@@ -200,7 +225,7 @@ type writeFailure struct {
 
 // RecentWriteError returns the error of a write that failed in the last 15
 // seconds although the database responds: a full disk, an I/O error, or a file
-// system or server that is read-only. It runs no query.
+// system or server that is read-only. Its text names a full disk. It runs no query.
 func (db *DB) RecentWriteError() error {
 	if f := db.lastWriteFailure.Load(); f != nil && time.Since(f.at) < writeFailureTTL {
 		return f.err
@@ -210,9 +235,16 @@ func (db *DB) RecentWriteError() error {
 
 // recordWriteFailure stores the error of a write for RecentWriteError.
 func (db *DB) recordWriteFailure(err error) {
-	if err != nil && blocksWrites(err) {
-		db.lastWriteFailure.Store(&writeFailure{err: err, at: time.Now()})
+	if err == nil || !blocksWrites(err) {
+		return
 	}
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Err != nil {
+		err = f.Err // without the message for callers
+	}
+	if disk := fullDisk(err); disk != "" {
+		err = fmt.Errorf("the disk of %s is full: %w", disk, err)
+	}
+	db.lastWriteFailure.Store(&writeFailure{err: err, at: time.Now()})
 }
 
 // blocksWrites reports whether other writes will fail with the same error while

@@ -55,6 +55,26 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
+// TestTranslate_NamesWhatPreventsWrites tests the text for operators. The message for callers stays the same.
+func TestTranslate_NamesWhatPreventsWrites(t *testing.T) {
+	t.Parallel()
+	const message = "the database does not answer, try again in a moment"
+	for _, c := range []struct {
+		err      error
+		operator string
+	}{
+		{&pgconn.PgError{Code: "53100"}, "the database accepts no writes, because the disk of the PostgreSQL server is full"},
+		{&pgconn.PgError{Code: "25006"}, "the database accepts no writes"},
+		{&pgconn.PgError{Code: "57P01"}, message},
+	} {
+		got := fault.From(translate(c.err))
+		if got.Message != message || got.ForOperator() != c.operator || !strings.HasPrefix(got.Error(), c.operator+": ") {
+			t.Errorf("translate(%v): got the message %q and %q for operators, want %q and %q", c.err, got.Message, got.Error(),
+				message, c.operator)
+		}
+	}
+}
+
 // The error of a connection is on one line, and has the same attempt with and without TLS once.
 func TestReachError_OneLine(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -34,11 +35,12 @@ const (
 const UnavailableAfter = 900 * time.Millisecond
 
 // Error is an error with a kind. Code, Message, Reason and Limit are for the caller,
-// Err is for the log only.
+// Operator is for operators, Err is for the log only.
 type Error struct {
 	Kind       Kind
 	Code       string        // stable and machine-readable; may be empty
 	Message    string        // one sentence without secrets
+	Operator   string        // replaces Message for operators, and in the log; may be empty
 	Field      string        // for RenameField: name of the field with which Message begins; may be empty
 	Reason     string        // machine-readable detail of Code; may be empty
 	Limit      int           // machine-readable bound that Message names; 0 if there is none
@@ -47,13 +49,16 @@ type Error struct {
 	Err        error         // the cause, for the log only; may be nil
 }
 
-// Error returns the message and the cause, for the log only.
+// Error returns the message for operators and the cause, for the log only.
 func (e *Error) Error() string {
 	if e.Err == nil {
-		return e.Message
+		return e.ForOperator()
 	}
-	return e.Message + ": " + e.Err.Error()
+	return e.ForOperator() + ": " + e.Err.Error()
 }
+
+// ForOperator returns the message for a caller who operates the service.
+func (e *Error) ForOperator() string { return cmp.Or(e.Operator, e.Message) }
 
 // Rule returns the message up to `, not "`, without the value that the caller sent, which may be personal data.
 func (e *Error) Rule() string {

@@ -41,8 +41,8 @@ func startServer(t *testing.T, dataDir string) server {
 	return s
 }
 
-// health returns the status of /healthz, and what it reports about the database.
-func (s server) health() (status int, database string) {
+// health returns the status of /healthz, and what it reports about the database and its disk.
+func (s server) health() (status int, database, disk string) {
 	s.t.Helper()
 	answer, err := http.Get(s.URL + "/healthz")
 	if err != nil {
@@ -51,11 +51,12 @@ func (s server) health() (status int, database string) {
 	defer func() { _ = answer.Body.Close() }()
 	var report struct {
 		Database string `json:"database"`
+		Disk     string `json:"database_disk"`
 	}
 	if err := json.NewDecoder(answer.Body).Decode(&report); err != nil {
 		s.t.Fatal(err)
 	}
-	return answer.StatusCode, report.Database
+	return answer.StatusCode, report.Database, report.Disk
 }
 
 // createRoom creates a room and returns its ID.
@@ -119,9 +120,25 @@ func TestServer_FullDisk(t *testing.T) {
 	testkit.Eventually(t, "status 503 for the creation of a room", func() bool {
 		return errors.As(create(), &refused) && refused.Status == http.StatusServiceUnavailable
 	})
-	if status, database := s.health(); status != http.StatusServiceUnavailable || database != "read_only" {
-		t.Errorf("/healthz on a full disk: got %d and database %q, want 503 and read_only", status, database)
+	if want := "the database does not answer, try again in a moment"; refused.Message != want {
+		t.Errorf("creation of a room on a full disk: got the message %q, want %q", refused.Message, want)
 	}
+	status, database, disk := s.health()
+	if status != http.StatusServiceUnavailable || database != "read_only" || disk != "full" {
+		t.Errorf("/healthz on a full disk: got %d, database %q and disk %q, want 503, read_only and full", status, database,
+			disk)
+	}
+	const why = "the database accepts no writes, because the disk of the data directory is full"
+	for _, args := range [][]string{{"org", "create", "--name", "Acme", "--billing", "plan"},
+		{"token", "create", "--local", "--name", "night shift"}} {
+		out, err := parleytest.Command(nil, append(args, "--data-dir", d.dir)...).CombinedOutput()
+		if exitStatus(err) != 1 || !strings.HasPrefix(string(out), "parley: "+why) {
+			t.Errorf("%v on a full disk: got %v %s, want exit status 1 and %q", args, err, out, why)
+		}
+	}
+	testkit.Eventually(t, "a line about the heartbeat that names the disk", func() bool {
+		return strings.Contains(s.Log.String(), `msg="write heartbeat failed" error="`+why)
+	})
 	s.requireReads(ctx, rooms[0])
 	if out, err := runBackup(t, d.dir, filepath.Join(t.TempDir(), "b.tar")); exitStatus(err) != 1 ||
 		!strings.Contains(out, "the backup could not be made: ") {
@@ -130,8 +147,8 @@ func TestServer_FullDisk(t *testing.T) {
 
 	d.free()
 	testkit.EventuallyWithin(t, time.Minute, "status 200 of /healthz", func() bool {
-		status, database := s.health()
-		return status == http.StatusOK && database == "ok"
+		status, database, disk := s.health()
+		return status == http.StatusOK && database == "ok" && disk == ""
 	})
 	if err := create(); err != nil {
 		t.Errorf("create a room after space was freed: %v", err)

@@ -101,7 +101,11 @@ func LogError(r *http.Request, err error) {
 // LogFault records why a request was rejected, in the access log and for the request log.
 // A more exact cause that is already set stays.
 func LogFault(r *http.Request, f *fault.Error) {
-	LogError(r, f.Err)
+	if f.Operator != "" {
+		LogError(r, f)
+	} else {
+		LogError(r, f.Err)
+	}
 	info := FromContext(r.Context())
 	if info.Cause == "" {
 		info.Cause = f.Code

@@ -162,19 +162,23 @@ func remedyOf(f *fault.Error) (help remedy, ok bool) {
 
 // withRemedy returns the message of an error with its remedy for a caller, unless the message has one.
 func withRemedy(f *fault.Error, c operator.Caller, id string) string {
+	message := f.ForOperator()
+	if c.Role == operator.Integrator {
+		message = f.Message
+	}
 	help, ok := remedyOf(f)
-	hasColon := strings.Contains(f.Message, ": ")
+	hasColon := strings.Contains(message, ": ")
 	if !ok || hasColon && !help.afterCause {
-		return f.Message
+		return message
 	}
 	separator := ": "
 	if hasColon {
 		separator = "; "
 	}
 	if c.SessionID != "" && help.page != "" {
-		return f.Message + separator + help.page
+		return message + separator + help.page
 	}
-	return f.Message + separator + strings.ReplaceAll(help.command, requestID, id)
+	return message + separator + strings.ReplaceAll(help.command, requestID, id)
 }
 
 func writeErrorBody(w http.ResponseWriter, status int, code, message string) {
