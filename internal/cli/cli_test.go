@@ -27,13 +27,16 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// readmePath is absolute, because scripts run elsewhere.
-var readmePath string
+// These are absolute, because scripts run elsewhere.
+var readmePath, columnsPath string
 
 func TestScripts(t *testing.T) {
 	testkit.WithinOne(t, 24*time.Hour, 2*time.Minute) // questions.txtar counts by day
 	var err error
 	if readmePath, err = filepath.Abs("../../README.md"); err != nil {
+		t.Fatal(err)
+	}
+	if columnsPath, err = filepath.Abs("testdata/columns.golden"); err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{

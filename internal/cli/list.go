@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"parley/internal/spreadsheet"
@@ -20,22 +21,24 @@ type lister struct {
 // structured reports whether the output is for programs.
 func (l lister) structured() bool { return l.JSON || l.CSV }
 
-// printItems prints a list as JSON or CSV, or returns err.
-func printItems[T any](s *streams, l lister, items []T, err error) error {
+// printItems prints a list as JSON or CSV, or returns err. neverListed are the names of fields that an item has only in
+// the responses to other commands, so that they are no columns.
+func printItems[T any](s *streams, l lister, items []T, err error, neverListed ...string) error {
 	if err != nil || !l.CSV {
 		return s.printResult(items, err)
 	}
-	return printCSV(s.out, items)
+	return printCSV(s.out, items, neverListed...)
 }
 
-// printCSV prints a row for each item and a column for each field of its JSON.
-func printCSV[T any](out io.Writer, items []T) error {
+// printCSV prints a row for each item and a column for each field of its JSON, without those that are never listed.
+func printCSV[T any](out io.Writer, items []T, neverListed ...string) error {
 	w := csv.NewWriter(out)
 	var columns []int // indexes of fields
 	var heading []string
 	t := reflect.TypeFor[T]()
 	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name != "" && name != "-" && !slices.Contains(neverListed, name) {
 			columns, heading = append(columns, i), append(heading, name)
 		}
 	}

@@ -72,8 +72,16 @@ func TestLists_CommandsHaveTheFlags(t *testing.T) {
 }
 
 // printLists runs every command that prints a list, with --json and with --csv. The variables of the script are in the
-// arguments. Both outputs have the same items and names.
+// arguments. Both outputs have the same items and names, and the columns are those of testdata/columns.golden, which
+// scripts of operators read by name.
 func printLists(ts *testscript.TestScript, _ bool, _ []string) {
+	golden := map[string]string{}
+	raw, err := os.ReadFile(columnsPath)
+	ts.Check(err)
+	for line := range strings.Lines(string(raw)) {
+		name, columns, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		golden[name] = columns
+	}
 	for name, c := range listCommands {
 		args := slices.Concat(strings.Fields(name), c.args)
 		for i, arg := range args {
@@ -89,6 +97,9 @@ func printLists(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Check(json.Unmarshal([]byte(run("--json")), &items))
 		rows, err := csv.NewReader(strings.NewReader(run("--csv"))).ReadAll()
 		ts.Check(err)
+		if got := strings.Join(rows[0], ","); golden[name] != got {
+			ts.Fatalf("parley %s --csv: got the columns\n%s\nwant those of testdata/columns.golden\n%s", name, got, golden[name])
+		}
 		// Calls come in meanwhile, and the usage grows.
 		if len(items) == 0 || len(rows)-1 < len(items) {
 			ts.Fatalf("%v: got %d items with --json and %d lines with --csv, want items and a line for each below the heading",

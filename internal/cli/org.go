@@ -49,7 +49,7 @@ type orgList struct {
 func (c orgList) Run(ctx context.Context, s *streams) error {
 	organizations, err := fetchOrganizations(ctx, c.manager, c.Search)
 	if err != nil || c.structured() {
-		return printItems(s, c.lister, organizations, err)
+		return printItems(s, c.lister, organizations, err, "rooms_ended", "usage_hours", "compaction")
 	}
 	var rows [][]string
 	for _, o := range organizations {

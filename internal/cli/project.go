@@ -66,7 +66,7 @@ type projectList struct {
 func (c projectList) Run(ctx context.Context, s *streams) error {
 	projects, err := fetchProjects(ctx, c.manager, c.Org, c.Search)
 	if err != nil || c.structured() {
-		return printItems(s, c.lister, projects, err)
+		return printItems(s, c.lister, projects, err, "rooms_ended", "secret_overlap_ends_at", "logo")
 	}
 	var rows [][]string
 	for _, p := range projects {

@@ -43,7 +43,7 @@ func (c roomList) Run(ctx context.Context, s *streams) error {
 	}
 	rooms, err := c.fetch(ctx)
 	if err != nil || c.structured() {
-		return printItems(s, c.lister, rooms, err)
+		return printItems(s, c.lister, rooms, err, "participants_sent_out")
 	}
 	var rows [][]string
 	for _, r := range rooms {

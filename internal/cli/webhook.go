@@ -46,7 +46,7 @@ func (c webhookList) Run(ctx context.Context, s *streams) error {
 	}
 	all, err := c.fetch(ctx)
 	if err != nil || c.structured() {
-		return printItems(s, c.lister, all, err)
+		return printItems(s, c.lister, all, err, "body", "attempts")
 	}
 	var rows [][]string
 	for _, d := range all {
