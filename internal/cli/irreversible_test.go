@@ -81,7 +81,7 @@ var irreversibleCommands = map[string][]string{
 	"token revoke":                  {noID},
 	"usage rebuild":                 {},
 	"user delete":                   {noID},
-	"webhook replay":                {"--project", noID, "--room", noID},
+	"webhook replay":                {"--room", noID},
 }
 
 // noID is an ID, so that no command looks for a name.

@@ -117,7 +117,7 @@ func (c webhookShow) Run(ctx context.Context, s *streams) error {
 type webhookReplay struct {
 	manager
 	irreversible
-	Project string `required:"" placeholder:"ID" refers:"project" help:"ID or unique name of the project."`
+	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project. Default: that of the event or the room."`
 	Event   string `placeholder:"ID" help:"ID of the event to replay."`
 	Room    string `placeholder:"ID" refers:"room" help:"ID, or unique client_room_id, of the room whose events are replayed."`
 	Since   moment `placeholder:"TIME" help:"Start of the period to replay, such as yesterday or 24h (ago); needs --before."`
@@ -130,6 +130,12 @@ type webhookReplay struct {
 func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 	if c.Event+c.Room == "" && (c.Since == "" || c.Before == "") {
 		return usageError{errors.New("--event, --room, or both --since and --before are required")}
+	}
+	if c.Project == "" {
+		var err error
+		if c.Project, err = c.findProject(ctx); err != nil {
+			return err
+		}
 	}
 	q := manage.WebhookReplay{
 		ProjectId: c.Project,
@@ -154,6 +160,25 @@ func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 	_, err = fmt.Fprintf(s.out, "Enqueued %s, marked as a replay.\n",
 		plural.Count(done.Enqueued, "delivery", "deliveries"))
 	return err
+}
+
+// findProject returns the ID of the project that the room or the event belongs to.
+func (c webhookReplay) findProject(ctx context.Context) (string, error) {
+	switch {
+	case c.Room != "":
+		r, err := callManagement[manage.Room](ctx, c.manager, "GET", apiPath("/rooms/%s", c.Room), nil)
+		return r.ProjectId, err
+	case c.Event != "":
+		found, err := webhookList{lister: lister{manager: c.manager}, Event: c.Event, Limit: 1}.fetch(ctx)
+		if err == nil && len(found) == 0 {
+			err = errors.New("the server keeps no delivery of this event: parley webhook list shows the kept ones")
+		}
+		if err != nil {
+			return "", err
+		}
+		return found[0].ProjectId, nil
+	}
+	return "", usageError{errors.New("--project is required with --since and --before, unless --event or --room is given")}
 }
 
 // describe returns what the replay does.
