@@ -19,8 +19,9 @@ type linkCommand struct {
 	For config.Duration `default:"12h" placeholder:"DURATION" help:"Time from now after which the session ends, at most 7d. Default: ${default}."`
 }
 
-// create creates a link and prints it.
-func (c linkCommand) create(ctx context.Context, s *streams, q manage.NewSignInLink) error {
+// create creates a link and prints it. If the role of the token does not allow the link, the error is notAllowed, or
+// that of the server if notAllowed is nil.
+func (c linkCommand) create(ctx context.Context, s *streams, q manage.NewSignInLink, notAllowed error) error {
 	if q.UserId == nil {
 		if c.For <= 0 || c.For.Std() > operator.MaxLinkLifetime {
 			return usageError{errors.New("--for must be more than 0 and at most 7d")}
@@ -28,6 +29,10 @@ func (c linkCommand) create(ctx context.Context, s *streams, q manage.NewSignInL
 		q.ExpiresAt = new(time.Now().Add(c.For.Std()).UTC().Format(time.RFC3339))
 	}
 	link, err := callManagement[manage.NewSignInLinkWithURL](ctx, c.manager, "POST", "/sign-in-links", q)
+	if refused := (apiError{}); notAllowed != nil && errors.As(err, &refused) &&
+		refused.code == manage.ErrorCodeRoleNotAllowed {
+		return notAllowed
+	}
 	if err != nil || c.JSON {
 		return s.printResult(link, err)
 	}
@@ -47,7 +52,13 @@ type consoleCommand struct {
 
 // Run prints a link that signs in to the console.
 func (c consoleCommand) Run(ctx context.Context, s *streams) error {
-	return c.create(ctx, s, manage.NewSignInLink{Name: &c.Name, Role: new(manage.TokenRole(c.Role))})
+	if err := c.applyQuickstart(); err != nil {
+		return err
+	}
+	// With another role, an operator may create links for customers, which does not help here.
+	return c.create(ctx, s, manage.NewSignInLink{Name: &c.Name, Role: new(manage.TokenRole(c.Role))},
+		fmt.Errorf("only a token with the role owner can create this link: open %s/console and sign in with the token, "+
+			"whose role you have there", strings.TrimRight(c.URL, "/")))
 }
 
 type portalCommand struct {
@@ -59,7 +70,7 @@ type portalCommand struct {
 // Run prints a link for a customer.
 func (c portalCommand) Run(ctx context.Context, s *streams) error {
 	return c.create(ctx, s, manage.NewSignInLink{Name: &c.Name, ProjectIds: &c.Project,
-		Role: new(manage.TokenRole(operator.Integrator))})
+		Role: new(manage.TokenRole(operator.Integrator))}, nil)
 }
 
 type sessionCommands struct {
@@ -213,7 +224,9 @@ type userLink struct {
 
 // Run prints a link that signs the user in.
 func (c userLink) Run(ctx context.Context, s *streams) error {
-	return linkCommand{manager: c.manager}.create(ctx, s, manage.NewSignInLink{UserId: &c.ID})
+	return linkCommand{manager: c.manager}.create(ctx, s, manage.NewSignInLink{UserId: &c.ID},
+		errors.New("only a token with the role owner can create a link for a user: ask an owner for the link, or for a "+
+			"token that they create with parley token create --role owner"))
 }
 
 type userDelete struct {
