@@ -147,7 +147,14 @@ func (c projectSet) Run(ctx context.Context, s *streams) error {
 		if err != nil {
 			return err
 		}
-		if deletes, err = shortensRetention(p.Settings.Retention, q); err != nil {
+		body, err := json.Marshal(q)
+		if err == nil && c.DryRun {
+			err = p.CheckChanges(body)
+		}
+		if err != nil {
+			return err
+		}
+		if deletes, err = shortensRetention(p.Settings.Retention, body); err != nil {
 			return err
 		}
 	}
@@ -170,13 +177,9 @@ func (c projectSet) Run(ctx context.Context, s *streams) error {
 
 // shortensRetention reports whether changes make one of the periods shorter than it is. 0 is the
 // period of the server, which is the longest.
-func shortensRetention(now manage.ProjectRetention, changes map[string]any) (bool, error) {
-	raw, err := json.Marshal(changes)
-	if err != nil {
-		return false, err
-	}
+func shortensRetention(now manage.ProjectRetention, changes []byte) (bool, error) {
 	var q manage.ProjectChanges
-	if err := json.Unmarshal(raw, &q); err != nil || q.Retention == nil {
+	if err := json.Unmarshal(changes, &q); err != nil || q.Retention == nil {
 		return false, err
 	}
 	shorter := func(wanted *int, now int) bool { return wanted != nil && *wanted > 0 && (now == 0 || *wanted < now) }
@@ -197,9 +200,19 @@ func (c projectLogo) Run(ctx context.Context, s *streams) error {
 	if (c.File == "") != c.Remove {
 		return usageError{fmt.Errorf("give either a file or --remove")}
 	}
+	var image []byte
+	if !c.Remove {
+		var err error
+		if image, err = os.ReadFile(c.File); err != nil {
+			return err
+		}
+	}
 	if ok, err := c.proceedIf(c.Remove, s, c.JSON, func() (string, error) {
 		if c.Remove {
 			return "remove the logo of project " + c.ID, nil
+		}
+		if err := manage.CheckLogo(image); err != nil {
+			return "", err
 		}
 		return fmt.Sprintf("show the image %s as the logo of project %s", c.File, c.ID), nil
 	}); !ok {
@@ -208,10 +221,6 @@ func (c projectLogo) Run(ctx context.Context, s *streams) error {
 	method, done := "DELETE", "The project has no logo now."
 	var body any
 	if !c.Remove {
-		image, err := os.ReadFile(c.File)
-		if err != nil {
-			return err
-		}
 		method, body, done = "PUT", fileBody(image), "The pages before and after a room show the logo now."
 	}
 	p, err := callManagement[manage.Project](ctx, c.manager, method, apiPath("/projects/%s/logo", c.ID), body)

@@ -49,23 +49,33 @@ type Edit struct {
 	Settings func(*Settings) error // changes the settings in place; may be called again
 }
 
+// Check returns the error with which Service.Edit would refuse the change of a project because of its values. Errors:
+// Invalid.
+func (e Edit) Check(p Project) error { return e.apply(&p) }
+
+// apply changes the project. If it returns an error, the project is in no valid state.
+func (e Edit) apply(p *Project) (err error) {
+	if e.Name != nil {
+		if err := checkName(*e.Name); err != nil {
+			return err
+		}
+		p.Name = *e.Name
+	}
+	if e.Settings != nil {
+		if err := e.Settings(&p.Settings); err != nil {
+			return err
+		}
+		p.Settings, err = p.Settings.validated()
+	}
+	return err
+}
+
 // Edit applies a change completely or not at all, and returns the changed
 // project.
 func (s *Service) Edit(ctx context.Context, id string, e Edit) (Project, error) {
 	var out Project
-	err := s.update(ctx, id, audit.ProjectChanged, func(_ context.Context, p *Project) (err error) {
-		if e.Name != nil {
-			if err := checkName(*e.Name); err != nil {
-				return err
-			}
-			p.Name = *e.Name
-		}
-		if e.Settings != nil {
-			if err := e.Settings(&p.Settings); err != nil {
-				return err
-			}
-			p.Settings, err = p.Settings.validated()
-		}
+	err := s.update(ctx, id, audit.ProjectChanged, func(_ context.Context, p *Project) error {
+		err := e.apply(p)
 		out = *p
 		return err
 	})

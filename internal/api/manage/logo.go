@@ -36,26 +36,45 @@ func (s *server) DeleteProjectLogo(w http.ResponseWriter, r *http.Request, id st
 	s.GetProject(w, r, id)
 }
 
-// readLogo reads an image from the body. The format is that of the bytes. The limits
-// are checked before the pixels are decoded, so that a small file cannot take much
-// memory. The pixels are decoded because a browser could not show a damaged image.
+// errLogoTooLarge is the error for an image that is larger than a body may be.
+var errLogoTooLarge = fault.New(fault.Invalid, httpx.CodeBodyTooLarge, "logo must have at most %d bytes",
+	httpx.MaxBodySize)
+
+// readLogo reads an image from the body.
 func readLogo(w http.ResponseWriter, r *http.Request) (project.Logo, []byte, error) {
 	body, err := httpx.ReadOptionalBody(w, r)
 	if fault.From(err).Code == httpx.CodeBodyTooLarge {
-		err = fault.New(fault.Invalid, httpx.CodeBodyTooLarge, "logo must have at most %d bytes", httpx.MaxBodySize)
+		err = errLogoTooLarge
 	}
 	if err != nil {
 		return project.Logo{}, nil, err
 	}
+	logo, err := decodeLogo(body)
+	return logo, body, err
+}
+
+// CheckLogo returns the error with which a server of this version refuses an image as a logo. Errors: Invalid.
+func CheckLogo(body []byte) error {
+	if len(body) > httpx.MaxBodySize {
+		return errLogoTooLarge
+	}
+	_, err := decodeLogo(body)
+	return err
+}
+
+// decodeLogo returns the logo with an image. The format is that of the bytes. The limits
+// are checked before the pixels are decoded, so that a small file cannot take much
+// memory. The pixels are decoded because a browser could not show a damaged image.
+func decodeLogo(body []byte) (project.Logo, error) {
 	config, format, _ := image.DecodeConfig(bytes.NewReader(body))
 	logo, err := project.NewLogo(format, config.Width, config.Height, body)
 	if err != nil {
-		return project.Logo{}, nil, err
+		return project.Logo{}, err
 	}
 	if _, _, err := image.Decode(bytes.NewReader(body)); err != nil {
-		return project.Logo{}, nil, fault.Invalidf("logo must be a complete image, but decoding it failed: %v", err)
+		return project.Logo{}, fault.Invalidf("logo must be a complete image, but decoding it failed: %v", err)
 	}
-	return logo, body, nil
+	return logo, nil
 }
 
 // newProjectLogo returns nil for the zero Logo.

@@ -169,14 +169,29 @@ func (s *server) ChangeProject(w http.ResponseWriter, r *http.Request, id string
 		err = decode(body, &q)
 	}
 	if err == nil {
-		_, err = s.Projects.Edit(r.Context(), id, project.Edit{Name: q.Name,
-			Settings: func(dst *project.Settings) error { return patchSettings(dst, body) }})
+		_, err = s.Projects.Edit(r.Context(), id, newEdit(q, body))
 	}
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
 	s.GetProject(w, r, id)
+}
+
+// newEdit returns the change that a body describes. changes is the decoded body.
+func newEdit(changes ProjectChanges, body []byte) project.Edit {
+	return project.Edit{Name: changes.Name,
+		Settings: func(dst *project.Settings) error { return patchSettings(dst, body) }}
+}
+
+// CheckChanges returns the error with which a server of this version refuses a change of the project because of its
+// values. The body is that of changeProject. Errors: Invalid.
+func (p Project) CheckChanges(body []byte) error {
+	var changes ProjectChanges
+	if err := decode(body, &changes); err != nil {
+		return err
+	}
+	return newEdit(changes, body).Check(project.Project{Settings: p.Settings.toDomain()})
 }
 
 func (s *server) SuspendProject(w http.ResponseWriter, r *http.Request, id string) {
