@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,22 +34,26 @@ const (
 	// outageInterval is the time in which an operation that fails because a dependency does not answer has one line
 	// for each object.
 	outageInterval = 30 * time.Second
+	// maxCauses is the number of causes of one outage that have a line each within outageInterval, so that causes that
+	// take turns do not fill the log.
+	maxCauses = 4
 	// maxOutages is the number of operations and objects that outages remembers. Lines of others are all written.
 	maxOutages = 1000
 )
 
 // outageHandler leaves out most of the lines with which background operations say each second that the database does
-// not answer, because they would hide the other lines. A line says how many were left out before it. Lines of the
-// access log do not pass through Handle, and are all written.
+// not answer, because they would hide the other lines. A line says how many were left out before it. Another cause is
+// logged at once, because it needs another remedy. Lines of the access log do not pass through Handle, and are all
+// written.
 type outageHandler struct {
 	flushOnWarnHandler
 	outages *outages
 }
 
-// Handle writes a record, unless its operation failed for the same object a moment ago.
+// Handle writes a record, unless its operation failed for the same object and with the same cause a moment ago.
 func (h outageHandler) Handle(ctx context.Context, r slog.Record) error {
-	if operation, unavailable := failedOperation(r); unavailable {
-		suppressed, log := h.outages.take(operation, r.Time)
+	if operation, cause := failedOperation(r); cause != "" {
+		suppressed, log := h.outages.take(operation, cause, r.Time)
 		if !log {
 			return nil
 		}
@@ -71,23 +77,27 @@ func (h outageHandler) WithGroup(name string) slog.Handler {
 	return h
 }
 
-// failedOperation returns the message of a warning or an error and the object that it names, such as a room, and
-// reports whether it has the error of a dependency that does not answer.
-func failedOperation(r slog.Record) (operation string, unavailable bool) {
+// failedOperation returns the message of a warning or an error and the object that it names, such as a room, with the
+// error of a dependency that does not answer. The cause is empty if there is no such error.
+func failedOperation(r slog.Record) (operation, cause string) {
 	if r.Level < slog.LevelWarn {
-		return "", false
+		return "", ""
 	}
 	operation = r.Message
 	r.Attrs(func(a slog.Attr) bool {
-		if err, ok := a.Value.Any().(error); ok {
-			unavailable = unavailable || fault.Is(err, fault.Unavailable)
-		} else {
+		if err, ok := a.Value.Any().(error); !ok {
 			operation += " " + a.String()
+		} else if fault.Is(err, fault.Unavailable) {
+			cause = wordWithDigit.ReplaceAllString(err.Error(), "#")
 		}
 		return true
 	})
-	return operation, unavailable
+	return operation, cause
 }
+
+// wordWithDigit matches an address, a port, a duration or another part of an error that differs between errors with the
+// same cause.
+var wordWithDigit = regexp.MustCompile(`\S*[0-9]\S*`)
 
 // outages knows when each operation was last logged as failed.
 type outages struct {
@@ -97,11 +107,12 @@ type outages struct {
 
 type outage struct {
 	loggedAt, failedAt time.Time
-	suppressed         int // lines that were left out since loggedAt
+	suppressed         int      // lines that were left out since loggedAt
+	causes             []string // those that were logged, the latest less than outageInterval after the one before
 }
 
 // take reports whether the failure of an operation is logged now, and how many were left out before in the same outage.
-func (o *outages) take(operation string, now time.Time) (suppressed int, log bool) {
+func (o *outages) take(operation, cause string, now time.Time) (suppressed int, log bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.logged) >= maxOutages {
@@ -112,11 +123,16 @@ func (o *outages) take(operation string, now time.Time) (suppressed int, log boo
 	case last == nil && len(o.logged) >= maxOutages:
 		return 0, true
 	case last == nil || last.isOver(now):
-		o.logged[operation] = &outage{loggedAt: now, failedAt: now}
+		o.logged[operation] = &outage{loggedAt: now, failedAt: now, causes: []string{cause}}
 		return 0, true
 	}
 	last.failedAt = now
-	if now.Sub(last.loggedAt) < outageInterval {
+	switch isNew := !slices.Contains(last.causes, cause); {
+	case now.Sub(last.loggedAt) >= outageInterval:
+		last.causes = []string{cause}
+	case isNew && len(last.causes) < maxCauses:
+		last.causes = append(last.causes, cause)
+	default:
 		last.suppressed++
 		return 0, false
 	}

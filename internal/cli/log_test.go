@@ -95,6 +95,47 @@ func TestLogWriter_BoundedBuffer(t *testing.T) {
 	}
 }
 
+// Another cause of an outage has a line at once, and causes that take turns are limited.
+func TestLogger_OutageChangesCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		lines := &logWriter{out: &out}
+		log := newLogger(config.Config{}, lines)
+		fail := func(cause string, args ...any) string {
+			out.Reset()
+			log.Warn("list rooms failed", "error", &fault.Error{Kind: fault.Unavailable,
+				Message: "the database does not answer", Err: fmt.Errorf(cause, args...)})
+			lines.flush()
+			time.Sleep(time.Second) // of the fake clock
+			return out.String()
+		}
+		const refused, password = "dial tcp %s: connection refused after %s", "password authentication failed"
+		if got := fail(refused, "127.0.0.1:5432", "1ms"); got == "" {
+			t.Error("the first failure: got no line, want one")
+		}
+		for _, address := range []string{"127.0.0.2:5433", "[2001:db8::1]:5432", "db.example.org:5432"} {
+			if got := fail(refused, address, "1.5s"); got != "" {
+				t.Errorf("the same cause at %s: got %s, want no line", address, got)
+			}
+		}
+		if got := fail(password); !strings.Contains(got, password) || !strings.Contains(got, "suppressed=3") {
+			t.Errorf("another cause: got %s, want a line with suppressed=3", got)
+		}
+		if got := fail(password) + fail(refused, "127.0.0.1:5432", "1ms"); got != "" {
+			t.Errorf("both causes again: got %s, want no line", got)
+		}
+		written := 0
+		for i := range 29 { // seconds
+			if fail("cause %s", strings.Repeat("x", i)) != "" {
+				written++
+			}
+		}
+		if written != 2 {
+			t.Errorf("29 other causes: got %d lines, want 2, because 4 causes have lines in 30 seconds", written)
+		}
+	})
+}
+
 // In a long outage, each operation has a line every 30 seconds, which says how many were left out.
 func TestLogger_OutageHasFewLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
