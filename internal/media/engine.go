@@ -60,6 +60,7 @@ type Engine struct {
 	refusals          *refusal.Recorder
 	connectLimiter    connectLimiter
 	preflightDuration time.Duration
+	preflightClock    func() time.Time
 	preflights        preflights
 
 	state    atomic.Int32
@@ -120,6 +121,7 @@ func New(cfg Config) (_ *Engine, err error) {
 		refusals:          cfg.Refusals,
 		events:            newEventQueue(cfg.Metrics),
 		preflightDuration: preflightDuration,
+		preflightClock:    time.Now,
 		done:              make(chan struct{}),
 	}
 	types := &trackTypes{log: cfg.Log, refusals: e.refusals}

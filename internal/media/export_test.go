@@ -31,6 +31,9 @@ func (e *Engine) PublishedTrackCount(session, identity string) int {
 // SetPreflightDuration sets the maximum duration of a connection test.
 func (e *Engine) SetPreflightDuration(d time.Duration) { e.preflightDuration = d }
 
+// SetPreflightClock sets the clock of the reservations for connection tests.
+func (e *Engine) SetPreflightClock(now func() time.Time) { e.preflightClock = now }
+
 // SetConnectTimeout sets the time in which participants who join from now on have to connect media.
 func (e *Engine) SetConnectTimeout(d time.Duration) {
 	e.admissions.mu.Lock()

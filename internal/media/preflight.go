@@ -75,7 +75,7 @@ func (c *preflights) reserve(network string, now, until time.Time) error {
 // media connection after its signaling has ended. The error is Exhausted or Unavailable,
 // with the code check_busy, if there are too many concurrent tests.
 func (e *Engine) PreflightToken(ctx context.Context, network string) (string, error) {
-	now := time.Now()
+	now := e.preflightClock()
 	until := now.Add(e.preflightDuration)
 	if err := e.preflights.reserve(network, now, until.Add(time.Second)); err != nil {
 		return "", err
@@ -86,7 +86,7 @@ func (e *Engine) PreflightToken(ctx context.Context, network string) (string, er
 	}
 	// The identity contains the expiry, because LiveKit sends fresh tokens to participants.
 	identity := uuid.NewString() + "." + strconv.FormatInt(until.UnixMilli(), 10)
-	time.AfterFunc(time.Until(until)+time.Second, func() {
+	time.AfterFunc(until.Sub(e.preflightClock())+time.Second, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if err := e.Remove(ctx, preflightSession, identity); err != nil && e.checkRunning() == nil {

@@ -12,10 +12,14 @@ import (
 	"parley/internal/testkit"
 )
 
+// longPreflight is a duration of connection tests in which a busy machine has finished a test of this package.
+const longPreflight = 10 * time.Minute
+
 // A participant of the preflight session reaches the engine, but neither the other
 // participants of that session nor the observer learn of it.
 func TestPreflight_IsolatedFromOthers(t *testing.T) {
 	f := newFixture(t)
+	f.engine.SetPreflightDuration(longPreflight)
 	check := func() *mediatest.Participant {
 		t.Helper()
 		token, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32")
@@ -46,11 +50,12 @@ func TestPreflight_IsolatedFromOthers(t *testing.T) {
 // The reservations of one network and of all networks together are limited.
 func TestPreflight_Bounds(t *testing.T) {
 	f := newFixture(t)
+	f.engine.SetPreflightDuration(longPreflight)
 	refused := func(network string, kind fault.Kind, message string) {
 		t.Helper()
 		_, err := f.engine.PreflightToken(t.Context(), network)
 		if e := fault.From(err); err == nil || e.Kind != kind || e.Code != "check_busy" || e.Message != message ||
-			e.RetryAfter <= 0 || e.RetryAfter > 21*time.Second {
+			e.RetryAfter <= 0 || e.RetryAfter > longPreflight+time.Second {
 			t.Errorf("%s: got %v (%+v), want %q", network, err, e, message)
 		}
 	}
@@ -77,35 +82,37 @@ func TestPreflight_Bounds(t *testing.T) {
 	}
 }
 
-// A reservation is released when its token expires.
+// A reservation is released when its token expires, and not before.
 func TestPreflight_ReleasedAtExpiry(t *testing.T) {
 	f := newFixture(t)
-	f.engine.SetPreflightDuration(2 * time.Second)
+	now := time.Now()
+	f.engine.SetPreflightClock(func() time.Time { return now })
+	const network = "192.0.2.1/32"
 	for n := range 8 {
-		if _, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32"); err != nil {
+		if _, err := f.engine.PreflightToken(t.Context(), network); err != nil {
 			t.Fatalf("token number %d: got error %v, want none", n+1, err)
 		}
+		now = now.Add(time.Second)
 	}
-	_, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32")
+	_, err := f.engine.PreflightToken(t.Context(), network)
 	if !fault.Is(err, fault.Exhausted) {
 		t.Fatalf("token number 9: got error %v, want Exhausted", err)
 	}
-	time.Sleep(fault.From(err).RetryAfter) // proves that the returned time is long enough
-	if _, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32"); err != nil {
+	now = now.Add(fault.From(err).RetryAfter - time.Millisecond)
+	if _, err := f.engine.PreflightToken(t.Context(), network); !fault.Is(err, fault.Exhausted) {
+		t.Errorf("token before RetryAfter: got error %v, want Exhausted", err)
+	}
+	now = now.Add(time.Millisecond)
+	if _, err := f.engine.PreflightToken(t.Context(), network); err != nil {
 		t.Errorf("token after RetryAfter: got error %v, want none", err)
 	}
 }
 
 // A participant is removed when its token expires, and cannot join again with the token.
 func TestPreflight_RemovedAtExpiry(t *testing.T) {
-	testkit.Slow(t) // the token must not expire before a busy machine has joined with it
+	testkit.Slow(t) // it waits for the expiry
 	f := newFixture(t)
-	f.engine.SetPreflightDuration(10 * time.Second)
-	token, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := joinWithToken(t, f.url, token)
+	token, p := joinBeforeExpiry(t, f)
 	awaitEnd(t, p, "PARTICIPANT_REMOVED")
 	if list := f.participants(t, "check"); len(list) > 0 {
 		t.Errorf("got participants %v, want none", list)
@@ -115,5 +122,26 @@ func TestPreflight_RemovedAtExpiry(t *testing.T) {
 	}
 	if status := refusedStatus(t, f.url, token); status != http.StatusUnauthorized {
 		t.Errorf("got status %d after the expiry, want 401", status)
+	}
+}
+
+// joinBeforeExpiry joins the preflight session with a token that expires soon. If a busy machine has not joined by
+// then, it tries again with more time.
+func joinBeforeExpiry(t *testing.T, f *fixture) (string, *mediatest.Participant) {
+	t.Helper()
+	for duration := 5 * time.Second; ; duration *= 2 {
+		f.engine.SetPreflightDuration(duration)
+		token, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := mediatest.Join(t.Context(), f.url, token)
+		if err == nil {
+			t.Cleanup(p.Abort)
+			return token, p
+		}
+		if duration > time.Minute {
+			t.Fatalf("join within %s: %v", duration, err)
+		}
 	}
 }
