@@ -12,8 +12,8 @@ type flagChecker interface {
 	whyIneffective(flag *kong.Flag) string
 }
 
-// refuseIneffectiveFlags returns an error if the command line has a flag without an effect, because whoever writes it
-// expects one. Variables and the configuration file are for all commands, so their values may have none.
+// refuseIneffectiveFlags returns an error if the command line has a flag without an effect, because its author expects
+// one. Variables and the configuration file are for all commands, so their values may have none.
 func refuseIneffectiveFlags(parsed *kong.Context) error {
 	command, ok := parsed.Selected().Target.Interface().(flagChecker)
 	if !ok {

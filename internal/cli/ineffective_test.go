@@ -34,7 +34,8 @@ func TestMain_FlagWithoutEffect(t *testing.T) {
 func TestMain_VariableWithoutEffect(t *testing.T) {
 	t.Setenv("PARLEY_URL", "http://127.0.0.1:1")
 	t.Setenv("PARLEY_ADMIN_TOKEN", "pt_a")
-	environ := []string{"PARLEY_DATABASE_URL=postgres://127.0.0.1:1/a", "PARLEY_MASTER_KEY_FILE=a", "PARLEY_RTC_UDP_PORT=7000"}
+	environ := []string{"PARLEY_DATABASE_URL=postgres://127.0.0.1:1/a", "PARLEY_MASTER_KEY_FILE=a",
+		"PARLEY_RTC_UDP_PORT=7000"}
 	for _, args := range []string{"token create --name a --local", "token create --name a", "doctor http://127.0.0.1:1",
 		"doctor --invite"} {
 		var errs strings.Builder
