@@ -49,8 +49,8 @@ func record(t testing.TB, db *store.DB, n int) {
 	}
 }
 
-func newService(db *store.DB) *audit.Service {
-	return audit.NewService(db, func() time.Time { return start.AddDate(2, 0, 0) })
+func newService(s audit.Store) *audit.Service {
+	return audit.NewService(s, func() time.Time { return start.AddDate(2, 0, 0) })
 }
 
 // verify returns the report, and the sentence about the problem if there is one.
@@ -345,6 +345,46 @@ func TestService_ListSearchesPageByPage(t *testing.T) {
 			t.Errorf("second page: got %v, next %d, %v, want the first entry", page, next, err)
 		}
 	})
+}
+
+// observedWrites is a store that calls a function at the end of each transaction with the time of its beginning.
+type observedWrites struct {
+	*store.DB
+	ended func(began time.Time)
+}
+
+func (s observedWrites) Write(ctx context.Context, work func(ctx context.Context) error) error {
+	began := time.Now()
+	err := s.DB.Write(ctx, work)
+	s.ended(began)
+	return err
+}
+
+// Prune leaves the database to others after each transaction, for four times as long as it took. It ends early if the
+// server stops.
+func TestService_PrunePauses(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	const entries, transactions = 1010, 3
+	record(t, db, entries)
+	before := start.Add(entries * time.Hour)
+	ctx, stop := context.WithCancel(t.Context())
+	service := newService(observedWrites{db, func(time.Time) { stop() }})
+	if err := service.Prune(ctx, before); !errors.Is(err, context.Canceled) {
+		t.Errorf("a server that stops during the first pause: got %v, want %v", err, context.Canceled)
+	}
+	record(t, db, entries/2)
+	n, last, least := 0, time.Time{}, time.Duration(0) // transactions, end of the last one, pause that it needs
+	service = newService(observedWrites{db, func(began time.Time) {
+		if n++; n > 1 && began.Sub(last) < least {
+			t.Errorf("pause before transaction %d: got %s, want at least %s", n, began.Sub(last), least)
+		}
+		last = time.Now()
+		least = 4 * last.Sub(began)
+	}})
+	if err := service.Prune(t.Context(), before); err != nil || n != transactions {
+		t.Errorf("got %d transactions, %v, want %d", n, err, transactions)
+	}
 }
 
 // Prune deletes the old entries in batches and records that. The rest can be verified,

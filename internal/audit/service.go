@@ -93,24 +93,35 @@ func (s *Service) Head(ctx context.Context) (n int64, hash string, err error) {
 	return chain.N, chain.Hash, err
 }
 
-// pruneBatch is the number of entries that one transaction deletes at most.
-const pruneBatch = 500
+const (
+	// pruneBatch is the number of entries that one transaction deletes at most.
+	pruneBatch = 500
+	// idleFactor is the pause after a transaction as a multiple of its duration, as in the deletion of other old data, so
+	// that Prune takes at most a fifth of the time of the database.
+	idleFactor = 4
+)
 
 // Prune deletes the oldest entries. It stops at the first entry with a time from before until now. Entries with a time
 // in the future, from a clock that was wrong, do not stop it, and are deleted if an entry older than before follows
 // them. The chain continues from the hash of the last deleted entry,
-// so that the remaining entries can still be verified. The audit log records the deletion too.
+// so that the remaining entries can still be verified. The audit log records the deletion too. Prune pauses between its
+// transactions, so that changes by others do not wait for all of them.
 func (s *Service) Prune(ctx context.Context, before time.Time) error {
-	for more := true; more; {
+	for {
+		began, more := time.Now(), false
 		err := s.store.Write(ctx, func(ctx context.Context) (err error) {
 			more, err = s.pruneSome(ctx, before)
 			return err
 		})
-		if err != nil {
+		if err != nil || !more {
 			return err
 		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(idleFactor * time.Since(began)):
+		}
 	}
-	return nil
 }
 
 // pruneSome deletes a batch and reports whether there may be more entries to delete.
