@@ -60,33 +60,64 @@ func TestRestore_ToFullDisk(t *testing.T) {
 	}
 }
 
-// A restore into a PostgreSQL server without space fails with the remedy and leaves neither a table nor a file.
-func TestRestore_ToFullDiskOfServer(t *testing.T) {
-	t.Parallel()
-	if !inMountNamespace(t) {
-		return
-	}
-	target, source, dataDir := mountDisk(t, 64), t.TempDir(), t.TempDir()
-	postgres := storetest.NewPostgresServer(t)
-	from, to := postgres.NewDatabase(t), postgres.NewDatabaseIn(t, target.dir)
-	s := server{t: t, Server: parleytest.Start(t, parleytest.Options{DataDir: source,
-		Args: []string{"--no-supervise"}, Environment: []string{"PARLEY_DATABASE_URL=" + from}})}
-	file := filepath.Join(t.TempDir(), "b.tar")
+// postgresBackup makes a backup of a server with a PostgreSQL database. It returns the file and the file of the master
+// key.
+func postgresBackup(t *testing.T, url string) (file, key string) {
+	t.Helper()
+	source := t.TempDir()
+	s := parleytest.Start(t, parleytest.Options{DataDir: source, Args: []string{"--no-supervise"},
+		Environment: []string{"PARLEY_DATABASE_URL=" + url}})
+	file = filepath.Join(t.TempDir(), "b.tar")
 	if out, err := runBackup(t, source, file); err != nil {
 		t.Fatalf("backup: %v %s", err, out)
 	}
 	if err := s.Stop(); err != nil {
 		t.Fatalf("stop: %v\n%s", err, s.Log)
 	}
-	restore := func() (string, error) {
-		out, err := parleytest.Command([]string{"PARLEY_DATABASE_URL=" + to}, "restore", file, "--data-dir", dataDir,
-			"--master-key-file", filepath.Join(source, "master.key")).CombinedOutput()
-		return string(out), err
+	return file, filepath.Join(source, "master.key")
+}
+
+// restoreInto restores a backup file into a PostgreSQL database.
+func restoreInto(url, file, dataDir, key string) (string, error) {
+	out, err := parleytest.Command([]string{"PARLEY_DATABASE_URL=" + url}, "restore", file, "--data-dir", dataDir,
+		"--master-key-file", key).CombinedOutput()
+	return string(out), err
+}
+
+// A restore into a PostgreSQL server without space fails with the remedy and leaves neither a table nor a file.
+func TestRestore_ToFullDiskOfServer(t *testing.T) {
+	t.Parallel()
+	if !inMountNamespace(t) {
+		return
 	}
+	target, dataDir := mountDisk(t, 64), t.TempDir()
+	postgres := storetest.NewPostgresServer(t)
+	to := postgres.NewDatabaseIn(t, target.dir)
+	file, key := postgresBackup(t, postgres.NewDatabase(t))
+	requireRestoreAfterFullDisk(t, target, to, file, dataDir, key, 0, 1<<20)
+}
+
+// A restore into a PostgreSQL server whose own data directory is full, also for its write-ahead log and for the mark of
+// the restore, fails with the remedy and leaves neither a table nor a file.
+func TestRestore_ToFullDataDirectoryOfServer(t *testing.T) {
+	t.Parallel()
+	if !inMountNamespace(t) {
+		return
+	}
+	target, dataDir := mountDisk(t, 128), t.TempDir()
+	to := storetest.NewPostgresServerIn(t, target.dir).NewDatabase(t)
+	file, key := postgresBackup(t, storetest.Postgres(t))
+	requireRestoreAfterFullDisk(t, target, to, file, dataDir, key, 0, 64<<10, 1<<20)
+}
+
+// requireRestoreAfterFullDisk restores into a PostgreSQL database on a disk with some numbers of bytes left, and fails
+// unless each attempt fails with the remedy and changes nothing. After that it restores with enough space.
+func requireRestoreAfterFullDisk(t *testing.T, target disk, to, file, dataDir, key string, spaces ...int64) {
+	t.Helper()
 	countTables(t, to) // because PostgreSQL writes files for the first connection to a database
-	for _, space := range []int64{0, 1 << 20} {
+	for _, space := range spaces {
 		target.fillExcept(space)
-		out, err := restore()
+		out, err := restoreInto(to, file, dataDir, key)
 		if exitStatus(err) != 1 || !strings.Contains(out, "--database-url (PARLEY_DATABASE_URL): the disk of the PostgreSQL "+
 			"server is full: free some space on it and run the command again") {
 			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy", space, err, out)
@@ -97,7 +128,39 @@ func TestRestore_ToFullDiskOfServer(t *testing.T) {
 		}
 		requireSameFiles(t, dataDir, map[string]string{})
 	}
-	if out, err := restore(); err != nil || countTables(t, to) == 0 {
+	if out, err := restoreInto(to, file, dataDir, key); err != nil || countTables(t, to) == 0 {
+		t.Errorf("after space was freed: got %v, %d tables and %s, want a restore", err, countTables(t, to), out)
+	}
+}
+
+// A restore into PostgreSQL from a data directory without space for the copy of the database fails with the remedy and
+// leaves neither a table nor a file.
+func TestRestore_FullDataDirectory(t *testing.T) {
+	t.Parallel()
+	if !inMountNamespace(t) {
+		return
+	}
+	dataDir := mountDisk(t, 16)
+	file, key := postgresBackup(t, storetest.Postgres(t))
+	to := storetest.Postgres(t)
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, space := range []int64{0, info.Size() / 2} { // the second is enough for a part of the copy
+		dataDir.fillExcept(space)
+		out, err := restoreInto(to, file, dataDir.dir, key)
+		if exitStatus(err) != 1 || !strings.Contains(out, "--data-dir: the disk of "+dataDir.dir+" is full: "+
+			"free some space and run the command again") {
+			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy", space, err, out)
+		}
+		dataDir.free()
+		if tables := countTables(t, to); tables != 0 {
+			t.Errorf("with %d bytes of space: got %d tables in the target, want none", space, tables)
+		}
+		requireSameFiles(t, dataDir.dir, map[string]string{})
+	}
+	if out, err := restoreInto(to, file, dataDir.dir, key); err != nil || countTables(t, to) == 0 {
 		t.Errorf("after space was freed: got %v, %d tables and %s, want a restore", err, countTables(t, to), out)
 	}
 }

@@ -49,7 +49,7 @@ func Postgres(t testing.TB) string {
 	return c.NewDatabase(t)
 }
 
-var sharedServer = sync.OnceValues(startPostgresServer)
+var sharedServer = sync.OnceValues(func() (*PostgresServer, error) { return startPostgresServer(serverParentDir()) })
 
 // PostgresServer is a PostgreSQL server with its own data directory. It syncs its
 // writes as in production (fsync is on).
@@ -67,7 +67,20 @@ type PostgresServer struct {
 // stop or freeze it. It is stopped at the end of the test.
 func NewPostgresServer(t testing.TB) *PostgresServer {
 	t.Helper()
-	c, err := startPostgresServer()
+	return newPostgresServerIn(t, serverParentDir())
+}
+
+// NewPostgresServerIn is NewPostgresServer with the data directory of the server in a directory that a test has made,
+// such as a disk of its own.
+func NewPostgresServerIn(t testing.TB, dir string) *PostgresServer {
+	t.Helper()
+	letOthersEnter(t, dir)
+	return newPostgresServerIn(t, dir)
+}
+
+func newPostgresServerIn(t testing.TB, parent string) *PostgresServer {
+	t.Helper()
+	c, err := startPostgresServer(parent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +88,19 @@ func NewPostgresServer(t testing.TB) *PostgresServer {
 	return c
 }
 
+// letOthersEnter allows the user of the server to enter a directory of testing.TB.TempDir, which only its owner can.
+func letOthersEnter(t testing.TB, dir string) {
+	t.Helper()
+	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // NewStandby starts a server that follows s and accepts no writes. It is stopped at the end of the
 // test.
 func (s *PostgresServer) NewStandby(t testing.TB) *PostgresServer {
 	t.Helper()
-	c, err := newPostgresServer()
+	c, err := newPostgresServer(serverParentDir())
 	if err == nil {
 		c.password = s.password
 		err = c.follow(s)
@@ -119,10 +140,7 @@ func (s *PostgresServer) NewDatabaseIn(t testing.TB, dir string) string {
 		if err := os.Chown(dir, int(user.Uid), int(user.Gid)); err != nil {
 			t.Fatal(err)
 		}
-		// Only its owner can enter the directory that testing.TB.TempDir makes for a test.
-		if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
-			t.Fatal(err)
-		}
+		letOthersEnter(t, dir)
 	}
 	name := fmt.Sprintf("test_%d", s.databases.Add(1))
 	s.execAsAdmin(t, "CREATE TABLESPACE "+name+" LOCATION '"+dir+"'")
@@ -277,22 +295,22 @@ func CPUTime(t testing.TB) time.Duration {
 func (s *PostgresServer) dataDir() string { return filepath.Join(s.dir, "data") }
 func (s *PostgresServer) logFile() string { return filepath.Join(s.dir, "log") }
 
-func startPostgresServer() (*PostgresServer, error) {
-	c, err := newPostgresServer()
+func startPostgresServer(parent string) (*PostgresServer, error) {
+	c, err := newPostgresServer(parent)
 	if err != nil {
 		return nil, err
 	}
 	return c, c.initialize()
 }
 
-// newPostgresServer returns a server with an empty directory, which does not run.
-func newPostgresServer() (*PostgresServer, error) {
+// newPostgresServer returns a server with an empty directory in parent. It does not run.
+func newPostgresServer(parent string) (*PostgresServer, error) {
 	bin, err := findPostgres()
 	if err != nil {
 		return nil, err
 	}
 	c := &PostgresServer{bin: bin, password: rand.Text()}
-	if c.dir, err = os.MkdirTemp(serverParentDir(), "parley-postgres-"); err != nil {
+	if c.dir, err = os.MkdirTemp(parent, "parley-postgres-"); err != nil {
 		return nil, err
 	}
 	if c.procAttr, err = serverProcAttr(); err != nil {
