@@ -212,9 +212,28 @@ func (b *fixture) lastAuditEntry() int64 {
 	return n
 }
 
+// requireNoChangeWithoutEntry fails unless a call is refused and changes no row while no entry can be appended to the
+// audit log.
+func (b *fixture) requireNoChangeWithoutEntry(call func() (status int)) {
+	b.t.Helper()
+	exec := func(q string) {
+		b.t.Helper()
+		must(b.t, b.db.Write(storetest.Patient(b.t.Context()), func(ctx context.Context) error { return b.db.Exec(ctx, q) }))
+	}
+	exec(`CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no entry'); END`)
+	defer exec(`DROP TRIGGER refuse`)
+	before := b.database.Rows(b.t)
+	if status := call(); status != http.StatusInternalServerError {
+		b.t.Errorf("the call without an entry in the audit log: got %d, want 500", status)
+	}
+	if diff := cmp.Diff(before, b.database.Rows(b.t)); diff != "" {
+		b.t.Errorf("rows after the call without an entry in the audit log (-before +after):\n%s", diff)
+	}
+}
+
 // TestAudit_OneEntryPerChange calls every operation that changes something. A call that
-// succeeds writes one entry with its origin, and a refused one none. An operation that
-// is added to the description needs a call in changingCalls.
+// succeeds writes one entry with its origin, and a refused one none. A call whose entry cannot be
+// written changes nothing. An operation that is added to the description needs a call in changingCalls.
 func TestAudit_OneEntryPerChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -231,7 +250,6 @@ func TestAudit_OneEntryPerChange(t *testing.T) {
 				t.Fatalf("changingCalls: got no call of %s, want one: add it", o.ID)
 			}
 			path, body := call.prepare(b)
-			last := b.lastAuditEntry()
 			header := http.Header{"Authorization": {"Bearer " + b.token}}
 			if b.cookie != "" {
 				header = http.Header{"Cookie": {sessionCookie + "=" + b.cookie}}
@@ -247,6 +265,12 @@ func TestAudit_OneEntryPerChange(t *testing.T) {
 				must(t, err)
 				header.Set("Content-Type", "application/json")
 			}
+			if call.action != unrecorded {
+				b.requireNoChangeWithoutEntry(func() int {
+					return b.contract.Do(t, o.Method, "/api/manage"+path, header, raw).StatusCode
+				})
+			}
+			last := b.lastAuditEntry()
 			resp := b.contract.Do(t, o.Method, "/api/manage"+path, header, raw)
 			if resp.StatusCode != http.StatusOK {
 				t.Fatalf("%s %s: got %d, want 200", o.Method, path, resp.StatusCode)

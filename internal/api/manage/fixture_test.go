@@ -29,6 +29,7 @@ import (
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/store/storetest"
 	"parley/internal/usage"
 	"parley/internal/webhook"
 )
@@ -36,6 +37,7 @@ import (
 // fixture is the management API with a real database.
 type fixture struct {
 	t        *testing.T
+	database storetest.Database
 	db       *store.DB
 	projects *project.Service
 	keys     *key.Service
@@ -115,11 +117,12 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	db, err := store.Open(t.Context(), "", t.TempDir())
+	database := storetest.Database{Dir: t.TempDir()}
+	db, err := store.Open(t.Context(), "", database.Dir)
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	must(t, db.Unlock(t.Context(), seal.NewBox(seal.NewKey())))
-	b := &fixture{t: t, db: db, backups: &fakeBackups{t: t}}
+	b := &fixture{t: t, database: database, db: db, backups: &fakeBackups{t: t}}
 	b.projects = project.NewService(db, time.Now, newID, func(id string) { b.keys.Invalidate(id) })
 	b.keys = key.NewService(db, b.projects, time.Now, newID)
 	b.hooks = webhook.NewService(db, time.Now, newID)

@@ -2,8 +2,11 @@ package storetest
 
 import (
 	"database/sql"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"parley/internal/db"
@@ -65,6 +68,62 @@ func (d Database) Raw(t testing.TB) *sql.DB {
 	}
 	t.Cleanup(func() { _ = raw.Close() })
 	return raw
+}
+
+// Rows returns the rows of all tables by the names of the tables. A row is the text of its values.
+func (d Database) Rows(t testing.TB) map[string][]string {
+	t.Helper()
+	raw := d.Raw(t)
+	defer func() { _ = raw.Close() }()
+	list := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
+	if d.URL != "" {
+		list = `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
+	}
+	tables := readRows(t, raw, list)
+	if len(tables) < 20 {
+		t.Fatalf("got the tables %v, want at least 20", tables)
+	}
+	rows := map[string][]string{}
+	for _, table := range tables {
+		rows[table] = readRows(t, raw, `SELECT * FROM `+table)
+		slices.Sort(rows[table])
+	}
+	return rows
+}
+
+// readRows returns the text of the values of each row of a query.
+func readRows(t testing.TB, raw *sql.DB, q string) (texts []string) {
+	t.Helper()
+	rows, err := raw.Query(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, dests := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		dests[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(dests...); err != nil {
+			t.Fatal(err)
+		}
+		var text []string
+		for _, v := range values {
+			if b, ok := v.([]byte); ok {
+				v = string(b)
+			}
+			text = append(text, fmt.Sprint(v))
+		}
+		texts = append(texts, strings.Join(text, " | "))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return texts
 }
 
 // File returns the path of the SQLite file.
