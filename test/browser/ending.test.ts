@@ -65,10 +65,6 @@ test('the link of a room previews with its title, and a wrong link does not', as
     description: 'Open this link to join in your browser, without an account or an app.',
   });
   server.set('brand_name=Acme');
-  try {
-    expect(await tags(room.guest_link)).toMatchObject({ site_name: 'Acme', title: 'Workshop' });
-  } finally {
-    server.set('brand_name=');
-  }
+  expect(await tags(room.guest_link)).toMatchObject({ site_name: 'Acme', title: 'Workshop' });
   expect(await tags(`${server.url}/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10`)).toEqual({});
 });

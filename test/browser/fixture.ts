@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { fakeDevices, launch, type Person } from './browser';
 import { Server } from './server';
 
@@ -7,12 +7,18 @@ import { Server } from './server';
 export let server: Server;
 export let browser: Browser;
 
-/** Starts one server with the flags and one browser with the devices for a test file or a describe block. */
+/**
+ * Starts one server with the flags and one browser with the devices for a test file or a describe block. Each test begins with the
+ * default settings of the project.
+ */
 export function setUp({ flags = [], media = fakeDevices }: { flags?: string[]; media?: string[] } = {}): void {
   beforeAll(async () => {
     server = await Server.start(...flags);
     browser = await launch(media);
   });
+
+  // Before and not after each test, so that a test is right alone, when it is repeated, and after one that failed.
+  beforeEach(() => server.resetSettings());
 
   afterAll(async () => {
     await browser?.close();

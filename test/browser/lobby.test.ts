@@ -298,24 +298,20 @@ test.each([
   { name: 'dark', dark: true, color: null },
 ])('the pages before and after a room have the brand of the project: $name', async ({ name, dark, color }) => {
   server.set('brand_name=Acme Школа', 'brand_color=#0A6B3D');
-  try {
-    const room = await server.createMeeting({});
-    const person = await Person.arrive(browser, { dark });
-    await person.open(room.guest_link);
-    await person.page.getByText('Acme Школа').waitFor();
-    await person.button('Join').waitFor();
-    const background = await person.button('Join').evaluate((button) => getComputedStyle(button).backgroundColor);
-    if (color !== null) expect(background).toBe(color);
-    await person.seen(`brand-${name}-lobby`);
-    await person.page.getByLabel('Your name').fill('Ben');
-    await person.button('Join').click();
-    await person.button('Leave').first().click();
-    await person.page.getByText('Acme Школа').waitFor();
-    await person.seen(`brand-${name}-left`);
-    await person.close();
-  } finally {
-    server.set('brand_name=', 'brand_color=');
-  }
+  const room = await server.createMeeting({});
+  const person = await Person.arrive(browser, { dark });
+  await person.open(room.guest_link);
+  await person.page.getByText('Acme Школа').waitFor();
+  await person.button('Join').waitFor();
+  const background = await person.button('Join').evaluate((button) => getComputedStyle(button).backgroundColor);
+  if (color !== null) expect(background).toBe(color);
+  await person.seen(`brand-${name}-lobby`);
+  await person.page.getByLabel('Your name').fill('Ben');
+  await person.button('Join').click();
+  await person.button('Leave').first().click();
+  await person.page.getByText('Acme Школа').waitFor();
+  await person.seen(`brand-${name}-left`);
+  await person.close();
 });
 
 test.each([
@@ -324,51 +320,46 @@ test.each([
 ])('the pages before and after a room show the logo of the project: $name', async ({ name, dark }) => {
   const person = await Person.arrive(browser, { dark, viewport: { width: 320, height: 640 } });
   server.set('brand_name=Acme Школа');
-  try {
-    await person.page.setContent('<body style="margin:0;background:#0a6b3d">');
-    server.setLogo(await person.page.screenshot({ clip: { x: 0, y: 0, width: 320, height: 40 } }));
-    const room = await server.createMeeting({});
-    let load = (): void => {};
-    const loading = new Promise<void>((resolve) => {
-      load = resolve;
-    });
-    await person.page.route('**/api/join/logos/*', async (route) => {
-      await loading;
-      await route.continue();
-    });
-    await person.page.goto(room.guest_link, { waitUntil: 'commit' });
-    const logo = person.page.getByRole('img', { name: 'Acme Школа' });
-    await person.button('Join').waitFor();
-    const before = [await logo.boundingBox(), await person.button('Join').boundingBox()];
-    const answer = person.page.waitForResponse('**/api/join/logos/*');
-    load();
-    const { 'cache-control': cache, 'content-type': type } = (await answer).headers();
-    expect([cache, type]).toEqual(['public, max-age=31536000, immutable', 'image/png']);
-    await expect.poll(() => logo.evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth)).toBe(320);
-    expect([await logo.boundingBox(), await person.button('Join').boundingBox()]).toEqual(before);
-    expect(before[0]?.width).toBeLessThanOrEqual(160);
-    expect(await person.page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
-    expect(await person.page.getByText('Acme Школа').count()).toBe(0);
-    await person.seen(`logo-${name}-lobby`);
+  await person.page.setContent('<body style="margin:0;background:#0a6b3d">');
+  server.setLogo(await person.page.screenshot({ clip: { x: 0, y: 0, width: 320, height: 40 } }));
+  const room = await server.createMeeting({});
+  let load = (): void => {};
+  const loading = new Promise<void>((resolve) => {
+    load = resolve;
+  });
+  await person.page.route('**/api/join/logos/*', async (route) => {
+    await loading;
+    await route.continue();
+  });
+  await person.page.goto(room.guest_link, { waitUntil: 'commit' });
+  const logo = person.page.getByRole('img', { name: 'Acme Школа' });
+  await person.button('Join').waitFor();
+  const before = [await logo.boundingBox(), await person.button('Join').boundingBox()];
+  const answer = person.page.waitForResponse('**/api/join/logos/*');
+  load();
+  const { 'cache-control': cache, 'content-type': type } = (await answer).headers();
+  expect([cache, type]).toEqual(['public, max-age=31536000, immutable', 'image/png']);
+  await expect.poll(() => logo.evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth)).toBe(320);
+  expect([await logo.boundingBox(), await person.button('Join').boundingBox()]).toEqual(before);
+  expect(before[0]?.width).toBeLessThanOrEqual(160);
+  expect(await person.page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  expect(await person.page.getByText('Acme Школа').count()).toBe(0);
+  await person.seen(`logo-${name}-lobby`);
 
-    const html = await (await fetch(room.guest_link)).text();
-    expect(html).toContain('<meta property="og:site_name" content="Acme Школа">');
-    expect(html).toContain(`<meta property="og:image" content="${await logo.evaluate((image: HTMLImageElement) => image.src)}">`);
+  const html = await (await fetch(room.guest_link)).text();
+  expect(html).toContain('<meta property="og:site_name" content="Acme Школа">');
+  expect(html).toContain(`<meta property="og:image" content="${await logo.evaluate((image: HTMLImageElement) => image.src)}">`);
 
-    await person.page.getByLabel('Your name').fill('Ben');
-    await person.button('Join').click();
-    await person.button('Leave').first().click();
-    await logo.waitFor();
-    await person.seen(`logo-${name}-left`);
+  await person.page.getByLabel('Your name').fill('Ben');
+  await person.button('Join').click();
+  await person.button('Leave').first().click();
+  await logo.waitFor();
+  await person.seen(`logo-${name}-left`);
 
-    // A logo that does not load is replaced by the name.
-    await person.page.unroute('**/api/join/logos/*');
-    await person.page.route('**/api/join/logos/*', (route) => route.fulfill({ status: 200, contentType: 'image/png', body: '' }));
-    await person.open(room.guest_link);
-    await person.page.getByText('Acme Школа').waitFor();
-    await person.close();
-  } finally {
-    server.set('brand_name=');
-    server.setLogo();
-  }
+  // A logo that does not load is replaced by the name.
+  await person.page.unroute('**/api/join/logos/*');
+  await person.page.route('**/api/join/logos/*', (route) => route.fulfill({ status: 200, contentType: 'image/png', body: '' }));
+  await person.open(room.guest_link);
+  await person.page.getByText('Acme Школа').waitFor();
+  await person.close();
 });

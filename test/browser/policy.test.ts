@@ -32,7 +32,6 @@ test('a participant sees no control for a forbidden device, and the device does 
 test('a visitor who may only listen is asked for no device', async () => {
   server.set('locks.microphone=true');
   const room = await server.createMeeting({});
-  server.set('locks.microphone=false');
   const guest = await Person.arrive(browser, { viewport: phone });
   await guest.page.addInitScript(() => {
     navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('asked'));
@@ -97,7 +96,6 @@ test('a co-host is shown as one and runs breakout rooms, but does not end the ro
 });
 
 test('a visitor who waits for a room sees when it is canceled', async () => {
-  server.set('invitations_required=false');
   const room = await server.createMeeting({}, { start: new Date(Date.now() + 3 * 60_000) });
   const guest = await Person.arrive(browser, { viewport: phone });
   await guest.open(room.guest_link);

@@ -51,6 +51,9 @@ export class Server {
 
   #process: ChildProcess | undefined;
   #log = '';
+  /** The settings of the project that were changed, each with an empty value, which sets the default. */
+  readonly #changed = new Set<string>();
+  #hasLogo = false;
   readonly dataDir = mkdtempSync(join(tmpdir(), 'parley-'));
 
   private constructor(
@@ -194,16 +197,31 @@ export class Server {
     return JSON.parse(readFileSync(join(this.dataDir, 'quickstart.json'), 'utf8')) as Record<string, string>;
   }
 
-  /** Changes settings of the project, as its operator does. */
+  /** Changes settings of the project, as its operator does, until resetSettings. */
   set(...settings: string[]): void {
-    execFileSync(binary, ['project', 'set', this.quickstart.project_id ?? '', ...settings, '--data-dir', this.dataDir]);
+    // Before the change, because a command that fails may have made it.
+    for (const setting of settings) this.#changed.add(setting.replace(/=.*/s, '='));
+    this.#project('set', ...settings);
   }
 
-  /** Sets the logo of the project to an image; without one, removes it. */
-  setLogo(image?: Buffer): void {
+  /** Sets the logo of the project to an image, until resetSettings. */
+  setLogo(image: Buffer): void {
     const file = join(this.dataDir, 'logo');
-    if (image) writeFileSync(file, image);
-    execFileSync(binary, ['project', 'logo', this.quickstart.project_id ?? '', image ? file : '--remove', '--data-dir', this.dataDir]);
+    writeFileSync(file, image);
+    this.#hasLogo = true;
+    this.#project('logo', file);
+  }
+
+  /** Gives the settings that tests have changed their defaults, and removes the logo. */
+  resetSettings(): void {
+    if (this.#changed.size > 0) this.#project('set', ...this.#changed);
+    this.#changed.clear();
+    if (this.#hasLogo) this.#project('logo', '--remove');
+    this.#hasLogo = false;
+  }
+
+  #project(command: string, ...args: string[]): void {
+    execFileSync(binary, ['project', command, this.quickstart.project_id ?? '', ...args, '--data-dir', this.dataDir]);
   }
 
   /** Creates a quick audio room as an integrator does. */

@@ -1,13 +1,10 @@
 import type { Locator } from 'playwright-core';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Person, phone } from './browser';
 import { browser, closeAll, server, setUp } from './fixture';
 import { measured } from './measure';
 
 setUp();
-
-// Each test is right alone, and after one that failed.
-beforeEach(() => server.set('locks.waiting_room=', 'invitations_required='));
 
 /** Opens a link and asks to join. */
 async function knock(person: Person, link: string, name: string): Promise<void> {
@@ -241,7 +238,6 @@ test('a removed participant can ask again, and can join after a host has readmit
 test('a host in a breakout room learns who was admitted and did not come', async () => {
   server.set('locks.waiting_room=true');
   const room = await server.createMeeting({ breakouts: 1 });
-  server.set('locks.waiting_room=');
   const host = await Person.arrive(browser);
   const ben = await Person.arrive(browser, { viewport: phone });
   await host.join(room.final_link);

@@ -7,7 +7,6 @@ setUp();
 test('guests wait until the host admits or denies them', async () => {
   server.set('locks.waiting_room=true');
   const room = await server.createRoom();
-  server.set('locks.waiting_room=');
   const host = await Person.arrive(browser);
   const ben = await Person.arrive(browser, { viewport: phone });
   const chen = await Person.arrive(browser);
