@@ -23,6 +23,9 @@ const (
 	maxAge = time.Second
 	// maxHoursAge is the same for the hours, which cost more and change little.
 	maxHoursAge = time.Minute
+	// maxUnderstatedAge is the same for hours that show less than what is live, so that an
+	// operator does not read of a live room and of no room in the last 24 hours for long.
+	maxUnderstatedAge = 5 * time.Second
 	// maxTargets is the maximum number of targets in an overview.
 	maxTargets = 20
 	// maxMostRejected is the maximum number of projects in Overview.MostRejected.
@@ -105,7 +108,7 @@ func NewService(sources Sources, now func() time.Time) *Service {
 }
 
 // All returns the overview of the service. It is at most a second old, and its hours a
-// minute.
+// minute, or five seconds if they show less than what is live.
 func (s *Service) All(ctx context.Context) (Overview, error) { return s.overview(ctx, usage.Scope{}) }
 
 // OfProject returns the overview of a project.
@@ -126,7 +129,8 @@ func (s *Service) overview(ctx context.Context, scope usage.Scope) (Overview, er
 		return Overview{}, err
 	}
 	o.Hours = c.overview.Hours
-	if now.Sub(c.hoursAt) >= maxHoursAge || !sameHour(now, c.hoursAt) {
+	age := now.Sub(c.hoursAt)
+	if age >= maxHoursAge || age >= maxUnderstatedAge && o.understated() || !sameHour(now, c.hoursAt) {
 		if o.Hours, err = s.sources.Usage.LastHours(ctx, scope); err != nil {
 			return Overview{}, err
 		}
@@ -134,6 +138,18 @@ func (s *Service) overview(ctx context.Context, scope usage.Scope) (Overview, er
 	}
 	c.overview = o
 	return o, nil
+}
+
+// understated reports whether the hours show less than what is live: no room at all, or fewer people at the
+// same time. They do until they are read again after the first room or a new maximum of people. In test projects,
+// which the hours of all projects leave out, they may do so for longer.
+func (o *Overview) understated() bool {
+	var rooms, peak int64
+	for _, h := range o.Hours {
+		rooms += h.Totals.RoomsCreated
+		peak = max(peak, h.Totals.Peak)
+	}
+	return o.Live.Rooms > 0 && rooms == 0 || int64(o.Live.Participants()) > peak
 }
 
 func sameHour(a, b time.Time) bool { return a.Truncate(time.Hour).Equal(b.Truncate(time.Hour)) }

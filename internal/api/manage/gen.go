@@ -1491,15 +1491,15 @@ type Overview struct {
 	ProjectId *string `json:"project_id,omitempty"`
 }
 
-// OverviewHour defines model for OverviewHour.
+// OverviewHour The usage of an hour, without test projects unless one is chosen. It is at most a minute old, and at most five seconds
+// if it shows less than live_rooms and participants.
 type OverviewHour struct {
 	// Hour The start of the hour.
 	Hour               string  `json:"hour"`
 	ParticipantMinutes float64 `json:"participant_minutes"`
 
-	// PeakParticipants The maximum of people at the same time, without test projects unless one is chosen. For all projects, it is the sum of the maxima of
-	// the organizations, which is larger than the true one if they were reached at different
-	// times.
+	// PeakParticipants The maximum of people at the same time. For all projects, it is the sum of the maxima of the organizations, which
+	// is larger than the true one if they were reached at different times.
 	PeakParticipants int64 `json:"peak_participants"`
 
 	// Rooms The number of rooms that were created.

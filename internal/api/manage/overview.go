@@ -55,8 +55,9 @@ func NewLocalHandler(overviews Overviews) http.Handler {
 
 func newOverview(o overview.Overview) Overview {
 	out := Overview{
-		At:        httpx.FormatTime(o.At),
-		LiveRooms: o.Live.Rooms,
+		At:           httpx.FormatTime(o.At),
+		LiveRooms:    o.Live.Rooms,
+		Participants: o.Live.Participants(),
 		ConnectionTypes: ConnectionTypes{Udp: o.Live.People[room.ConnectionUDP], Tcp: o.Live.People[room.ConnectionTCP],
 			Turn: o.Live.People[room.ConnectionTURN], Unknown: o.Live.People[room.ConnectionUnknown]},
 		FailingWebhookTargets:     newWebhookTargets(o.Targets).Targets,
@@ -65,9 +66,6 @@ func newOverview(o overview.Overview) Overview {
 			Recorded: o.Recorded},
 		Findings: []Finding{},
 		Hours:    []OverviewHour{},
-	}
-	for _, n := range o.Live.People {
-		out.Participants += n
 	}
 	if o.ProjectID != "" {
 		out.ProjectId = &o.ProjectID

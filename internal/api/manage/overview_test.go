@@ -28,9 +28,12 @@ func testOverview(t *testing.T, b *fixture) {
 	must(t, b.db.Write(storetest.Patient(t.Context()), b.rooms.Deregister)) // the nodes of other tests
 	p := b.createProject()["project_id"].(string)
 	before := b.mustCall("GET", "/overview", nil)
+	b.mustCall("GET", "/overview?project_id="+p, nil)
 	live := b.createRoom(p)
 	b.join(live, "Amina")
+	b.assertHourWithin(p, 6, 1, 1)
 	b.join(live, "Chen")
+	b.assertHourWithin(p, 6, 1, 2)
 	b.calls.Record(requestlog.Call{API: "v3", ProjectID: p, Status: 201, ReceivedAt: time.Now()}, nil)
 	failing := b.createProject()["project_id"].(string)
 	for range 3 {
@@ -98,6 +101,21 @@ func testOverview(t *testing.T, b *fixture) {
 	b.assertError("GET", "/overview?project_id="+unknownID, nil, 404, "project_not_found", noProject)
 	b.assertError("GET", "/overview?project_id=a&project_id=b", nil, 400, "invalid_request",
 		"project_id must be sent at most once")
+}
+
+// assertHourWithin reads the overview of a project, each time a second later, and fails if the last hour does not show
+// these rooms and people within so many seconds. Hours that show less than what is live are not kept for a minute.
+func (b *fixture) assertHourWithin(project string, seconds int, rooms, peak float64) {
+	b.t.Helper()
+	var last m
+	for range seconds {
+		hours := b.mustCall("GET", "/overview?project_id="+project, nil)["hours"].([]any)
+		last = hours[len(hours)-1].(m)
+		if last["rooms"] == rooms && last["peak_participants"] == peak {
+			return
+		}
+	}
+	b.t.Errorf("the last hour after %d seconds: got %v, want %v rooms and at most %v people", seconds, last, rooms, peak)
 }
 
 func testNodes(t *testing.T, b *fixture) {

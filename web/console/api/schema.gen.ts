@@ -2656,6 +2656,10 @@ export interface components {
             /** @description Whether the node that responds is one of the nodes. Present with nodes. */
             this_node?: boolean;
         };
+        /**
+         * @description The usage of an hour, without test projects unless one is chosen. It is at most a minute old, and at most five seconds
+         *     if it shows less than live_rooms and participants.
+         */
         OverviewHour: {
             /** @description The start of the hour. */
             hour: string;
@@ -2668,9 +2672,8 @@ export interface components {
             participant_minutes: number;
             /**
              * Format: int64
-             * @description The maximum of people at the same time, without test projects unless one is chosen. For all projects, it is the sum of the maxima of
-             *     the organizations, which is larger than the true one if they were reached at different
-             *     times.
+             * @description The maximum of people at the same time. For all projects, it is the sum of the maxima of the organizations, which
+             *     is larger than the true one if they were reached at different times.
              */
             peak_participants: number;
         };

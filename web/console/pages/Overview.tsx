@@ -90,7 +90,7 @@ function State({ overview, project, onChanged }: StateProps): ReactElement {
       </dl>
       {targets.length > 0 && <FailingTargets targets={targets} count={targetCount} project={project} onChanged={onChanged} />}
       <div className="columns">
-        <Hours hours={overview.hours} />
+        <Hours hours={overview.hours} ofAll={overview.project_id === undefined} />
         <Connections types={overview.connection_types} />
       </div>
       {calls.most_rejected && calls.most_rejected.length > 0 && <MostRejected projects={calls.most_rejected} since={calls.since} />}
@@ -209,7 +209,7 @@ function Findings({ findings }: { findings: Schemas['Finding'][] }): ReactElemen
 }
 
 /** The day so far: how many minutes people were in rooms, and the most people at the same time. */
-function Hours({ hours }: { hours: Schemas['OverviewHour'][] }): ReactElement {
+function Hours({ hours, ofAll }: { hours: Schemas['OverviewHour'][]; ofAll: boolean }): ReactElement {
   const times = useMemo(() => hours.map(({ hour }) => Date.parse(hour) / 1000), [hours]);
   const series = useMemo<Series[]>(
     () => [
@@ -218,14 +218,23 @@ function Hours({ hours }: { hours: Schemas['OverviewHour'][] }): ReactElement {
     ],
     [hours],
   );
-  const sum = (of: (hour: Schemas['OverviewHour']) => number): string =>
-    formatNumber(Math.round(hours.reduce((n, hour) => n + of(hour), 0)));
+  const sum = (of: (hour: Schemas['OverviewHour']) => number): number => Math.round(hours.reduce((n, hour) => n + of(hour), 0));
+  const minutes = formatCount(
+    sum((hour) => hour.participant_minutes),
+    'participant minute',
+  );
+  const rooms = formatCount(
+    sum((hour) => hour.rooms),
+    'room',
+  );
+  const people = formatCount(Math.max(0, ...hours.map((hour) => hour.peak_participants)), 'person', 'people');
   return (
     <section className="box" aria-labelledby="day">
       <h2 id="day">Last 24 hours</h2>
       <p className="quiet">
-        {sum(({ participant_minutes }) => participant_minutes)} participant minutes, {sum(({ rooms }) => rooms)} rooms created, at most{' '}
-        {formatCount(Math.max(0, ...hours.map((one) => one.peak_participants)), 'person', 'people')} at the same time.
+        {minutes}, {rooms} created, at most {people} at the same time.
+        {/* They are among the live rooms. */}
+        {ofAll && ' Test projects are not counted here.'}
       </p>
       <Chart
         label="Participant minutes and most people of each of the last 24 hours"
