@@ -28,6 +28,36 @@ test('a participant who leaves sees the duration, can rate the meeting once, and
   await closeAll([ben]);
 });
 
+test.each([
+  {
+    focus: 'is gone, as after a press in Safari',
+    move: ({ page }: Person) => page.evaluate(() => (document.activeElement as HTMLElement).blur()),
+    target: 'How was the meeting?',
+  },
+  { focus: 'is on another button', move: (person: Person) => person.button('Rejoin').focus(), target: 'Rejoin' },
+])('the focus that $focus during the rating ends at “$target”', async ({ move, target }) => {
+  const room = await server.createRoom();
+  const ben = await Person.arrive(browser);
+  const { page } = ben;
+  let answer = (): void => {};
+  const moved = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/feedback', async (route) => {
+    await moved;
+    await route.continue();
+  });
+  await ben.join(room.guest_link, 'Ben');
+  await ben.button('Leave').first().click();
+  await ben.button('Good').click();
+  await page.getByRole('button', { name: 'Good', disabled: true }).waitFor();
+  await move(ben);
+  answer();
+  await page.getByText('Thank you for your feedback.').waitFor();
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(target);
+  await closeAll([ben]);
+});
+
 test('a reloaded page offers to rejoin at once, and counts from the first entry', async () => {
   const room = await server.createRoom();
   const host = await Person.arrive(browser);
