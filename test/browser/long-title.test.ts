@@ -196,3 +196,46 @@ test('in an audio room, and while the connection is lost, a title of 90 letters 
   await guest.close();
   await own.close();
 });
+
+test.each([
+  { name: 'many words', title },
+  { name: 'one long word', title: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft' },
+])('with text of twice the size, a title of $name can be read whole in the lobby and under Room details', async ({ title }) => {
+  const room = await server.createMeeting({}, { title });
+  const host = await Person.arrive(browser);
+  const { page } = host;
+  const enlarge = (): Promise<unknown> =>
+    page.evaluate(() => {
+      document.documentElement.style.fontSize = '200%';
+    });
+  await host.open(room.final_link);
+  await host.button('Join').waitFor();
+  await enlarge();
+  const readable = sizes.filter(({ height }) => height >= 600);
+  for (const size of readable) {
+    await page.setViewportSize(size);
+    await expect.poll(() => page.getByRole('heading', { name: title }).evaluate(showsEnd), { message: `lobby, ${size.width}` }).toBe(true);
+  }
+  await host.button('Join').click();
+  await host.button('Leave').first().waitFor();
+  for (const size of [...readable, desktop]) {
+    await page.setViewportSize(size);
+    await host.openRoomTab();
+    const shown = page.getByRole('tabpanel').getByRole('heading', { name: title });
+    await expect.poll(() => shown.evaluate(showsEnd), { message: `Room details, ${size.width}` }).toBe(true);
+    await host.button('Close').first().click();
+  }
+  await closeAll([host]);
+});
+
+/** Returns whether the last letter of an element is on the screen after scrolling to it, neither cut off nor covered. */
+function showsEnd(element: Element): boolean {
+  element.scrollIntoView({ block: 'end' });
+  let last: Node = element;
+  while (last.lastChild) last = last.lastChild;
+  const letter = document.createRange();
+  letter.setStart(last, (last.textContent?.length ?? 0) - 1);
+  letter.setEnd(last, last.textContent?.length ?? 0);
+  const { left, top, width, height } = letter.getBoundingClientRect();
+  return element.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+}
