@@ -277,7 +277,7 @@ test.each(['audio', 'video'])('joining, writing and leaving log nothing: %s', as
   await ben.page.keyboard.press('Escape');
   await ben.button('Leave').first().click();
   await ben.page.getByRole('heading', { name: 'You left the room' }).waitFor();
-  await host.page.getByText('Everyone else has left').waitFor();
+  await host.page.getByText('Nobody else is here now').waitFor();
   await host.leave();
   // LiveKit warns if media is not connected four seconds after joining, as on a busy machine.
   const unexpected = (text: string): boolean => !text.startsWith('detected connection state mismatch');

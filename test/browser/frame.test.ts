@@ -99,7 +99,7 @@ test('the parent page receives joined, left and ended once each', async () => {
   await host.openRoomTab();
   await host.button('End for all…').click();
   await host.button('End for all').click();
-  await host.page.getByRole('heading', { name: 'You ended the meeting' }).waitFor();
+  await host.page.getByRole('heading', { name: 'You ended the room' }).waitFor();
   await inside.getByRole('button', { name: 'Erneut beitreten' }).click();
   await framed.page.getByText('The room is over.').waitFor();
   await framed.picture('desktop-light-framed-ended');
@@ -133,7 +133,7 @@ test('a frame that can store nothing keeps its seat when it is reloaded, and say
   await recordMessages(framed);
   await framed.open(`${site}/?${encodeURIComponent(room.final_link)}`);
   const inside = framed.page.frameLocator('iframe');
-  await inside.getByText('If you reload the page around it, you join as a new person.').waitFor();
+  await inside.getByText('If you reload the whole page, you’ll join as a new person.').waitFor();
   await framed.picture('desktop-light-frame-without-storage');
   await inside.getByRole('button', { name: 'Join', exact: true }).click();
   await inside.getByText('You’re the first one here').waitFor();

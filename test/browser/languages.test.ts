@@ -47,7 +47,7 @@ const words = {
     people: 'Kişiler',
     leave: 'Ayrıl',
     left: 'Odadan ayrıldınız',
-    end: 'Herkes için bitir…',
+    end: 'Herkes için kapat…',
     rooms: 'Ara odalar',
     keys: 'Klavye kısayolları',
   },
@@ -291,7 +291,7 @@ describe('keys', () => {
     await host.page.reload();
     await host.button('Rejoin').waitFor();
     await host.page.getByRole('button', { name: 'Microphone', pressed: false }).waitFor();
-    await host.page.getByText('Microphone off').waitFor();
+    await host.page.getByText('Your microphone is off').waitFor();
     await closeAll([host]);
     await guest.close();
   });

@@ -171,7 +171,7 @@ test('the buttons on the preview show the real state of the devices', async () =
   expect(middle).toBeGreaterThan((preview?.height ?? 0) * 0.25);
   expect(middle).toBeLessThan((preview?.height ?? 0) * 0.75);
   await state(working, 'Microphone', true).click();
-  await working.page.getByText('Microphone off').waitFor();
+  await working.page.getByText('Your microphone is off').waitFor();
   await working.page.getByLabel('Your name').fill('Ben');
   await working.button('Join').click();
   await working.button('Unmute').first().waitFor();

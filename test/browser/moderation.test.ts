@@ -81,14 +81,14 @@ test('a host mutes, asks to unmute, sets roles and removes, and the affected par
   await ben.seen('phone-light-removed');
   await host.button('Manage Ben').waitFor({ state: 'detached' });
 
-  // A reload does not help until a host lets the guest back in.
+  // A reload does not help until a host admits the guest again.
   await ben.page.reload();
   await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
   await ben.seen('phone-light-removed-again');
   await chen.page.getByRole('heading', { name: 'Removed from this room' }).waitFor();
   await chen.seen('dark-tools-removed');
-  await chen.button('Let back in (Ben)').click();
-  await chen.button('Let back in (Ben)').waitFor({ state: 'detached' });
+  await chen.button('Admit again (Ben)').click();
+  await chen.button('Admit again (Ben)').waitFor({ state: 'detached' });
   await ben.button('Try again').click();
   await ben.button('Join').click();
   await ben.button('Leave').first().waitFor();

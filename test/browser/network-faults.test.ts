@@ -41,7 +41,7 @@ async function record(person: Person, other: string): Promise<void> {
         tile: tile?.innerText.replaceAll(/\s+/g, ' ').trim() ?? null,
         dimmed: tile?.hasAttribute('data-away') ?? false,
         moving: Date.now() - movedAt < 1_000,
-        alone: document.body.innerText.includes('Everyone else has left'),
+        alone: document.body.innerText.includes('Nobody else is here now'),
       };
       const now = JSON.stringify(shown);
       if (now !== before) changes.push({ at: Date.now(), ...shown });

@@ -135,12 +135,12 @@ describe('where UDP is blocked', () => {
     const room = await own.createRoom();
     const guest = await Person.arrive(firewalled, { viewport: phone });
     await guest.open(room.guest_link);
-    await check(guest, 'Sound and video can’t get through');
+    await check(guest, 'Sound and video can’t reach');
     await guest.seen('phone-light-check-none');
     await guest.page.keyboard.press('Escape');
     await guest.page.getByLabel('Your name').fill('Ben');
     await guest.button('Join').click();
-    await guest.page.getByText('Sound and video can’t get through').waitFor();
+    await guest.page.getByText('Sound and video can’t reach').waitFor();
     await guest.seen('phone-light-no-media');
     await guest.close();
     await own.close();
@@ -152,7 +152,7 @@ describe('on an open network', () => {
     const room = await server.createMeeting({});
     const guest = await Person.arrive(browser, { dark: true });
     await guest.open(room.guest_link);
-    await guest.page.getByText('Nobody is here yet').waitFor();
+    await guest.page.getByText('Nobody is here now').waitFor();
     await check(guest, 'Your connection is good (UDP).');
     const sheet = guest.page.getByRole('dialog');
     await sheet.getByText(/The server responds in \d+ ms/).waitFor();
@@ -167,7 +167,7 @@ describe('on an open network', () => {
 
     const host = await Person.arrive(browser);
     await host.open(room.final_link);
-    await host.page.getByText('Nobody is here yet').waitFor();
+    await host.page.getByText('Nobody is here now').waitFor();
     await host.button('Join').click();
     await host.page.getByText('You’re the first one here').waitFor();
     await host.button('More').click();
@@ -271,7 +271,7 @@ describe('a network that one of four people loses', () => {
       expect(await ringOf(guest.page.locator('.tile', { hasText: 'Amina' }))).toBe('none');
       await guest.seen('phone-stage-lost');
       await ben.getByText('Reconnecting…').waitFor();
-      expect(await host.page.getByText('Everyone else has left').count()).toBe(0);
+      expect(await host.page.getByText('Nobody else is here now').count()).toBe(0);
       await chen.getByText('Reconnecting…').waitFor();
       // Long enough that a person without video would have moved to the row below.
       await pause(4_000);
@@ -294,7 +294,7 @@ describe('a network that one of four people loses', () => {
 
     // A participant who leaves on purpose is gone at once.
     for (const person of [guest, off, dana]) await person.button('Leave').first().click();
-    await host.page.getByText('Everyone else has left').waitFor();
+    await host.page.getByText('Nobody else is here now').waitFor();
     for (const person of [host, guest, off, dana]) await person.close();
     await own.close();
   });
@@ -326,10 +326,10 @@ describe('a participant who loses the connection', () => {
       // The page looks every half second who is to go.
       await pause(1_500);
       expect(await ben.getAttribute('data-away')).not.toBeNull();
-      expect(await host.page.getByText('Everyone else has left').count()).toBe(0);
+      expect(await host.page.getByText('Nobody else is here now').count()).toBe(0);
       await setAhead(121_000);
       await ben.waitFor({ state: 'detached' });
-      await host.page.getByText('Everyone else has left').waitFor();
+      await host.page.getByText('Nobody else is here now').waitFor();
     } finally {
       process.kill(network, 'SIGCONT');
     }

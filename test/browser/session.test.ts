@@ -220,7 +220,7 @@ test.each(looks)('the dialogs of hosts are accessible and fit the screen: $name'
   await host.button('End for all').click();
   // Participants in a breakout room see the reason too.
   await guest.page.getByText('The host ended the room.').waitFor();
-  await host.page.getByRole('heading', { name: 'You ended the meeting' }).waitFor();
+  await host.page.getByRole('heading', { name: 'You ended the room' }).waitFor();
   await host.seen(`${look.name}-ended`);
   // Each participant is asked once for feedback, also after the end.
   await host.button('Good').click();
@@ -245,7 +245,7 @@ test('a participant who leaves is redirected to the logout URL, unless they stay
     await person.join(room.guest_link, 'Ben');
     await person.button('Leave').first().click();
     await person.page
-      .getByText(/Taking you to 127\.0\.0\.1:\d+ in/)
+      .getByText(/You’ll go to 127\.0\.0\.1:\d+ in/)
       .first()
       .waitFor();
   }

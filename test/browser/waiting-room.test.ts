@@ -224,10 +224,10 @@ test('a removed participant can ask again, and can join after a host has readmit
   await host.button('Remove Ben').click();
   await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
   await ben.button('Try again').click();
-  await ben.page.getByText('The host hasn’t let you back in yet.').waitFor();
+  await ben.page.getByText('The host hasn’t admitted you again yet.').waitFor();
   await ben.seen('phone-light-still-removed');
-  await host.button('Let back in (Ben)').click();
-  await host.button('Let back in (Ben)').waitFor({ state: 'detached' });
+  await host.button('Admit again (Ben)').click();
+  await host.button('Admit again (Ben)').waitFor({ state: 'detached' });
   await ben.button('Try again').click();
   expect(await ben.page.getByLabel('Your name').inputValue()).toBe('Ben');
   await ben.button('Join').click();
@@ -256,7 +256,7 @@ test('a host in a breakout room learns who was admitted and did not come', async
   await notice(host).getByText('2 more are waiting.').waitFor();
   await notice(host).getByRole('button', { name: 'Admit all' }).click();
   await ben.button('Leave').first().waitFor();
-  for (const name of ['Chen', 'Dora']) await host.page.getByText(`${name} was admitted and hasn’t joined yet.`).waitFor();
-  expect(await host.page.getByText('Ben was admitted and hasn’t joined yet.').count()).toBe(0);
+  for (const name of ['Chen', 'Dora']) await host.page.getByText(`${name} was admitted but hasn’t joined yet.`).waitFor();
+  expect(await host.page.getByText('Ben was admitted but hasn’t joined yet.').count()).toBe(0);
   await closeAll([host, ben]);
 });

@@ -110,7 +110,7 @@ test('a page of another site follows a visit with the web component, mutes, unmu
   expect(await state()).toEqual({ state: 'outside', people: 0, microphoneMuted: true, cameraMuted: true });
   await framed.page.getByText('You left the room.').waitFor();
   await inside.getByRole('heading', { name: 'You left the room' }).waitFor();
-  await host.page.getByText('Everyone else has left').waitFor();
+  await host.page.getByText('Nobody else is here now').waitFor();
   const events = await withRoom(framed, ({ events }) => events);
   expect(events.filter(({ type }) => type === 'joined' || type === 'left')).toEqual([
     { type: 'joined', detail: null },
@@ -125,7 +125,7 @@ test('a page of another site follows a visit with the web component, mutes, unmu
   await expect.poll(state).toMatchObject({ state: 'inside', people: 2 });
   await host.page.getByText('Ana').first().waitFor();
   await withRoom(framed, ({ room }) => room.remove());
-  await host.page.getByText('Everyone else has left').waitFor();
+  await host.page.getByText('Nobody else is here now').waitFor();
   await framed.page.evaluate(
     ({ room_id }) => document.body.append(Object.assign(document.createElement('parley-room'), { room: room_id, name: 'Ben', lang: 'de' })),
     room,

@@ -20,7 +20,7 @@ test('a lost connection is shown and comes back by itself, also after the server
   try {
     await guest.page.getByRole('status').getByText('Connection lost, reconnecting…').waitFor({ timeout: 60_000 });
     await guest.untilSilent();
-    expect(await host.page.getByText('Everyone else has left').count()).toBe(0);
+    expect(await host.page.getByText('Nobody else is here now').count()).toBe(0);
   } finally {
     process.kill(network, 'SIGCONT');
   }

@@ -28,7 +28,7 @@ test('Back on a phone closes what is open, and leaves only when it is pressed tw
     history.back();
   });
   await ben.page.getByRole('heading', { name: 'You left the room' }).waitFor();
-  await host.page.getByText('Everyone else has left').waitFor();
+  await host.page.getByText('Nobody else is here now').waitFor();
   await closeAll([host, ben]);
 });
 
@@ -75,12 +75,12 @@ test('the last host who leaves chooses whether the others stay', async () => {
   await host.button('Leave').first().click();
   await question.getByRole('button', { name: 'Leave' }).click();
   await host.page.getByRole('heading', { name: 'You left the room' }).waitFor();
-  await ben.page.getByText('Everyone else has left').waitFor();
+  await ben.page.getByText('Nobody else is here now').waitFor();
   await host.button('Rejoin').click();
   await host.untilHeard();
   await host.button('Leave').first().click();
   await question.getByRole('button', { name: 'End for all' }).click();
-  await host.page.getByRole('heading', { name: 'You ended the meeting' }).waitFor();
+  await host.page.getByRole('heading', { name: 'You ended the room' }).waitFor();
   await ben.page.getByRole('heading', { name: 'The room has ended' }).waitFor();
   await closeAll([host, ben], /status of 410/);
 });

@@ -32,7 +32,7 @@ test('two people join an audio room and hear each other, and a third finds it fu
   // A participant who leaves is gone for the others.
   await guest.button('Leave').first().click();
   await guest.page.getByRole('heading', { name: 'You left the room' }).waitFor();
-  await host.page.getByText('Everyone else has left').waitFor();
+  await host.page.getByText('Nobody else is here now').waitFor();
   await expect.poll(() => server.participants(room.room_id)).toBe(1);
   await closeAll([host, guest, third], /status of 409/);
 });
@@ -55,7 +55,7 @@ test('each link opens its own room, and a reload keeps the host a host', async (
   await host.openRoomTab();
   await host.button('End for all…').click();
   await host.button('End for all').click();
-  await host.page.getByRole('heading', { name: 'You ended the meeting' }).waitFor();
+  await host.page.getByRole('heading', { name: 'You ended the room' }).waitFor();
   await expect.poll(() => server.endReason(standup.room_id)).toBe('host');
   expect(await server.endReason(other.room_id)).toBeUndefined();
 

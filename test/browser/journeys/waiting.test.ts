@@ -12,12 +12,12 @@ test('guests wait until the host admits or denies them', async () => {
   const chen = await Person.arrive(browser);
   // The host comes later, and the pages of those who are early say so.
   await chen.open(room.guest_link);
-  await chen.page.getByText('Nobody is here yet').waitFor();
+  await chen.page.getByText('Nobody is here now').waitFor();
   await ben.open(room.guest_link);
   await ben.page.getByLabel('Your name').fill('Ben');
   await ben.button('Ask to join').click();
-  await ben.page.getByText('No host is here yet.').waitFor();
-  expect(await ben.page.getByText('Nobody is here yet').count(), 'what was known before asking').toBe(0);
+  await ben.page.getByText('No host is here now.').waitFor();
+  expect(await ben.page.getByText('Nobody is here now').count(), 'what was known before asking').toBe(0);
   await host.join(room.final_link);
   await ben.page.getByText('The host has been notified').waitFor();
   await chen.page.getByText('1 person is here · A host is here and can admit you.').waitFor();

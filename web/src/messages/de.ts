@@ -8,7 +8,7 @@ export const de: Messages = {
   'unreachable.text': 'Prüfen Sie Ihre Internetverbindung. Diese Seite versucht es automatisch weiter.',
   'unreachable.now': 'Jetzt versuchen',
 
-  'lobby.nobody': 'Noch ist niemand hier',
+  'lobby.nobody': 'Zurzeit ist niemand hier',
   'lobby.people': { one: '1 Person ist hier', other: '{n} Personen sind hier' },
   'lobby.here': { one: '{names} ist hier', other: '{names} sind hier' },
   'lobby.more': { one: '1 weitere Person', other: '{n} weitere' },
@@ -28,7 +28,8 @@ export const de: Messages = {
   'lobby.micLater':
     'Das Mikrofon bleibt bis 15 Minuten vor dem Beginn aus. Drücken Sie die Schaltfläche, um es jetzt zu testen.',
   'lobby.noCameras': 'Kameras sind in diesem Raum aus.',
-  'lobby.forgetful': 'Ihr Browser speichert in diesem Rahmen nichts. Wenn Sie die Seite neu laden, treten Sie als neue Person bei.',
+  'lobby.forgetful':
+    'Ihr Browser speichert hier nichts. Wenn Sie die ganze Seite neu laden, treten Sie als neue Person bei.',
   'lobby.noCamera': 'Ihre Kamera bleibt in diesem Raum aus.',
   'lobby.noMic': 'Ihr Mikrofon bleibt in diesem Raum aus. Sie können die anderen hören.',
   'lobby.neither': 'In diesem Raum können Sie zusehen und zuhören. Ihre Kamera und Ihr Mikrofon bleiben aus.',
@@ -41,7 +42,7 @@ export const de: Messages = {
   'lobby.open': 'Der Raum ist jetzt offen.',
   'lobby.rejoin': 'Sie waren in diesem Raum. Drücken Sie „Erneut beitreten“, um zurückzukehren.',
   'lobby.wait': 'Beitreten, sobald er öffnet',
-  'lobby.waits': 'Der Raum öffnet zum Beginn. Lassen Sie diese Seite offen.',
+  'lobby.waits': 'Der Raum öffnet zur Startzeit. Lassen Sie diese Seite offen.',
   'lobby.waits.cancel': 'Sie treten automatisch bei · Abbrechen',
   'lobby.early':
     'Sie können hier warten. Drücken Sie die Schaltfläche, um automatisch beizutreten, sobald der Raum öffnet.',
@@ -50,19 +51,20 @@ export const de: Messages = {
   'lobby.openNow.text': 'Alle, die warten, treten dann auch bei.',
   'waiting.ask': 'Teilnahme anfragen',
   'waiting.hostHere': 'Ein Host ist da und kann Sie zulassen.',
-  'waiting.hostAway': 'Es ist noch kein Host da.',
+  'waiting.hostAway': 'Zurzeit ist kein Host da.',
   'waiting.button': 'Warten auf den Host …',
   'waiting.title': 'Teilnahme wird angefragt …',
   'waiting.text':
-    'Der Host wurde benachrichtigt und sieht Ihren Namen. Sie treten automatisch bei. Lassen Sie diesen Tab offen.',
-  'waiting.noHost': 'Es ist noch kein Host da. Sobald einer beitritt, sieht er Ihren Namen und kann Sie zulassen. Sie treten automatisch bei. Lassen Sie diesen Tab offen.',
+    'Der Host wurde benachrichtigt und sieht Ihren Namen. Sie treten automatisch bei. Lassen Sie diese Seite offen.',
+  'waiting.noHost':
+    'Zurzeit ist kein Host da. Sobald einer beitritt, sieht er Ihren Namen und kann Sie zulassen. Sie treten automatisch bei. Lassen Sie diese Seite offen.',
   'waiting.stop': 'Nicht mehr warten',
   'lobby.unreachable': 'Der Server antwortet nicht. Neuer Versuch …',
   'lobby.busyNetwork': 'Gerade treten viele aus Ihrem Netzwerk bei. Sie treten gleich automatisch bei.',
   'lobby.gaveUp':
     'Der Server hat nicht geantwortet. Prüfen Sie Ihre Internetverbindung und versuchen Sie es noch einmal.',
   'lobby.noMedia':
-    'Ton und Video kommen nicht bis zu diesem Dienst durch. Wechseln Sie in ein anderes Netzwerk, etwa den Hotspot eines Telefons, und versuchen Sie es noch einmal. Klappt auch das nicht, sagen Sie der Person, die Sie eingeladen hat, dass der Dienst vielleicht nicht erreichbar ist.',
+    'Ton und Video erreichen diesen Dienst nicht. Wechseln Sie in ein anderes Netzwerk, etwa den Hotspot eines Telefons, und versuchen Sie es noch einmal. Klappt auch das nicht, sagen Sie der Person, die Sie eingeladen hat, dass der Dienst vielleicht nicht erreichbar ist.',
   'lobby.stale': 'Ein Teil dieser Seite konnte nicht geladen werden. Laden Sie die Seite neu und treten Sie dann noch einmal bei.',
 
   'schedule.in': 'Öffnet in: {time}',
@@ -121,7 +123,7 @@ export const de: Messages = {
   'check.route.udp': 'Ihre Verbindung ist gut (UDP).',
   'check.route.tcp': 'Ihr Netzwerk blockiert UDP. Sie werden deshalb über TCP verbunden. Der Ton kann sich verzögern.',
   'check.route.none':
-    'Ton und Video kommen nicht bis zu diesem Dienst durch. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons. Klappt auch das nicht, sagen Sie der Person, die Sie eingeladen hat, dass der Dienst vielleicht nicht erreichbar ist.',
+    'Ton und Video erreichen diesen Dienst nicht. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons. Klappt auch das nicht, sagen Sie der Person, die Sie eingeladen hat, dass der Dienst vielleicht nicht erreichbar ist.',
   'check.route.unknown': 'Ton und Video konnten nicht getestet werden. Prüfen Sie gleich noch einmal.',
   'check.route.busy': 'Gerade prüfen viele ihre Verbindung. Prüfen Sie in ein paar Sekunden noch einmal.',
   'check.inRoom.udp': 'Ihre Verbindung ist gut. Sie sind über UDP verbunden.',
@@ -197,7 +199,7 @@ export const de: Messages = {
   'room.screenOfYou': 'Sie teilen Ihren Bildschirm',
   'room.screenOfYou.text': 'Die anderen sehen Ihren Bildschirm. Drücken Sie „Teilen beenden“, um aufzuhören.',
   'room.alone.title': 'Sie sind die erste Person hier',
-  'room.alone.left': 'Alle anderen sind gegangen',
+  'room.alone.now': 'Sonst ist jetzt niemand hier',
   'room.alone.text':
     'Senden Sie diesen Link an die Personen, die Sie einladen möchten. Eingeladene können ohne Konto und ohne App beitreten.',
   'room.alone.make':
@@ -259,10 +261,11 @@ export const de: Messages = {
   'rooms.go': 'Beitreten',
   'rooms.back': 'Zurückgehen',
   'rooms.none': 'Es sind keine Gruppenräume offen.',
-  'rooms.empty.title': 'Noch ist sonst niemand hier',
+  'rooms.empty.title': 'In diesem Raum ist sonst niemand',
   'rooms.empty.text': 'Warten Sie auf die anderen oder treten Sie einem anderen Raum bei.',
   'rooms.mainEmpty.title': 'Im Hauptraum ist sonst niemand',
-  'rooms.mainEmpty.text': 'Personen in Gruppenräumen kehren zurück, wenn die Räume geschlossen werden. Sie können jeden Raum besuchen.',
+  'rooms.mainEmpty.text':
+    'Personen in Gruppenräumen kehren zurück, wenn die Räume geschlossen werden. Sie können jedem Raum beitreten.',
   'rooms.about':
     'Gruppenräume sind kleinere Räume. Wenn Sie sie öffnen, wechseln die Personen automatisch dorthin, und wenn Sie sie schließen, kehren sie zurück.',
   'rooms.number': 'Anzahl der Räume',
@@ -327,7 +330,7 @@ export const de: Messages = {
   'moderation.cohost': 'Zum Co-Host machen',
   'moderation.guest': 'Als Co-Host entfernen',
   'moderation.remove': 'Entfernen …',
-  'moderation.remove.text': '{name} verlässt den Raum und kann nur zurückkehren, wenn Sie es wieder zulassen.',
+  'moderation.remove.text': '{name} verlässt den Raum und kann nur zurückkehren, wenn Sie die Person wieder zulassen.',
   'moderation.remove.confirm': '{name} entfernen',
   'moderation.remove.cancel': 'Abbrechen',
   'moderation.muteAll': 'Alle Gäste stummschalten',
@@ -355,7 +358,7 @@ export const de: Messages = {
   'waitingRoom.admit': 'Zulassen',
   'waitingRoom.admitAll': 'Alle zulassen',
   'waitingRoom.deny': 'Ablehnen',
-  'waitingRoom.absent': '{name} wurde zugelassen und ist noch nicht beigetreten.',
+  'waitingRoom.absent': '{name} wurde zugelassen, ist aber noch nicht beigetreten.',
 
   'host.muted': '{name} hat Sie stummgeschaltet. Um zu sprechen, drücken Sie „Mikrofon an“.',
   'host.asks': '{name} bittet Sie, Ihr Mikrofon einzuschalten.',
@@ -529,7 +532,7 @@ export const de: Messages = {
   'refused.invitation.title': 'Für diesen Raum brauchen Sie eine Einladung',
   'refused.invitation.text': 'Öffnen Sie den vollständigen Link aus Ihrer Einladung in diesem Browser.',
   'refused.invitation.used':
-    'Ist dies der Link, dann ist er abgelaufen oder wurde in einem anderen Browser verwendet. Bitten Sie die Person, die Sie eingeladen hat, um einen neuen Link.',
+    'Wenn Sie den vollständigen Link geöffnet haben, ist er abgelaufen oder wurde in einem anderen Browser verwendet. Bitten Sie die Person, die Sie eingeladen hat, um einen neuen Link.',
   'refused.unknown.title': 'Diesen Raum gibt es nicht',
   'refused.unknown.text':
     'Der Link ist vielleicht unvollständig. Öffnen Sie ihn noch einmal dort, wo Sie ihn erhalten haben, oder bitten Sie um einen neuen.',
@@ -543,7 +546,7 @@ export const de: Messages = {
   'refused.waitingRoomFull.text': 'Der Warteraum ist voll. Versuchen Sie es gleich noch einmal.',
   'refused.attempts.title': 'Zu viele Versuche',
   'refused.attempts.text':
-    'Aus Ihrem Netzwerk kamen in kurzer Zeit zu viele Anfragen. Lassen Sie diese Seite offen. Es geht automatisch weiter.',
+    'Aus Ihrem Netzwerk kamen in kurzer Zeit zu viele Versuche. Lassen Sie diese Seite offen. Die Seite versucht es automatisch noch einmal.',
   'refused.attempts.wait': { one: 'In 1 Sekunde können Sie es noch einmal versuchen.', other: 'In {n} Sekunden können Sie es noch einmal versuchen.' },
   'refused.wrongLink.title': 'Dieser Link gilt nicht für diesen Raum',
   'refused.wrongLink.text':
@@ -567,7 +570,7 @@ export const de: Messages = {
 
   'ended.title': 'Der Raum ist beendet',
   'ended.before': 'Dieser Raum ist beendet',
-  'ended.you': 'Sie haben die Besprechung beendet',
+  'ended.you': 'Sie haben den Raum beendet',
   'ended.you.text': 'Der Raum ist für alle geschlossen. Verwenden Sie für ein neues Treffen einen neuen Link.',
   'ended.host': 'Der Host hat den Raum beendet.',
   'ended.api': 'Der Veranstalter hat den Raum beendet.',
@@ -584,5 +587,5 @@ export const de: Messages = {
 
   'notALink.title': 'Das ist kein Link zu einem Raum',
   'notALink.text':
-    'Ein Link zu einem Raum endet auf /r/ und einen langen Namen. Öffnen Sie ihn noch einmal dort, wo Sie ihn erhalten haben, oder bitten Sie um einen neuen.',
+    'Ein Link zu einem Raum enthält /r/ und danach viele Buchstaben und Ziffern. Öffnen Sie ihn noch einmal dort, wo Sie ihn erhalten haben, oder bitten Sie um einen neuen.',
 };

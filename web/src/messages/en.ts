@@ -12,7 +12,7 @@ export const en = {
   'unreachable.text': 'Check your internet connection. This page keeps trying automatically.',
   'unreachable.now': 'Try now',
 
-  'lobby.nobody': 'Nobody is here yet',
+  'lobby.nobody': 'Nobody is here now',
   'lobby.people': { one: '1 person is here', other: '{n} people are here' },
   'lobby.here': { one: '{names} is here', other: '{names} are here' },
   'lobby.more': { one: '1 more', other: '{n} more' },
@@ -25,13 +25,13 @@ export const en = {
   'lobby.host': 'You’re the host',
   'lobby.cohost': 'You’re a co-host',
   'lobby.guest': 'You’re a guest',
-  'lobby.muted': 'Microphone off',
+  'lobby.muted': 'Your microphone is off',
   'lobby.camera.off': 'Your camera is off',
   'lobby.devicesLater':
     'Your camera and microphone stay off until 15 minutes before the start. Press a button to try them now.',
   'lobby.micLater': 'Your microphone stays off until 15 minutes before the start. Press the button to try it now.',
   'lobby.noCameras': 'Cameras are off in this room.',
-  'lobby.forgetful': 'Your browser stores nothing in this frame. If you reload the page around it, you join as a new person.',
+  'lobby.forgetful': 'Your browser stores nothing here. If you reload the whole page, you’ll join as a new person.',
   'lobby.noCamera': 'Your camera stays off in this room.',
   'lobby.noMic': 'Your microphone stays off in this room. You can hear the others.',
   'lobby.neither': 'You can watch and listen in this room. Your camera and microphone stay off.',
@@ -44,7 +44,7 @@ export const en = {
   'lobby.open': 'The room is open now.',
   'lobby.rejoin': 'You were in this room. Press Rejoin to go back.',
   'lobby.wait': 'Join when it opens',
-  'lobby.waits': 'The room opens at the start. Keep this page open.',
+  'lobby.waits': 'The room opens at its start time. Keep this page open.',
   'lobby.waits.cancel': 'You’ll join automatically · Cancel',
   'lobby.early': 'You can wait here. Press the button to join automatically when the room opens.',
   'lobby.hostEarly': 'You can open the room 10 minutes before it starts.',
@@ -52,17 +52,18 @@ export const en = {
   'lobby.openNow.text': 'Everyone waiting will join too.',
   'waiting.ask': 'Ask to join',
   'waiting.hostHere': 'A host is here and can admit you.',
-  'waiting.hostAway': 'No host is here yet.',
+  'waiting.hostAway': 'No host is here now.',
   'waiting.button': 'Waiting for the host…',
   'waiting.title': 'Asking to join…',
-  'waiting.text': 'The host has been notified and sees your name. You’ll join automatically. Keep this tab open.',
-  'waiting.noHost': 'No host is here yet. A host who joins will see your name and can admit you. You’ll join automatically. Keep this tab open.',
+  'waiting.text': 'The host has been notified and sees your name. You’ll join automatically. Keep this page open.',
+  'waiting.noHost':
+    'No host is here now. A host who joins will see your name and can admit you. You’ll join automatically. Keep this page open.',
   'waiting.stop': 'Stop waiting',
   'lobby.unreachable': 'The server isn’t responding. Trying again…',
   'lobby.busyNetwork': 'Many people are joining from your network. You’ll join automatically in a moment.',
   'lobby.gaveUp': 'The server didn’t respond. Check your internet connection, then try again.',
   'lobby.noMedia':
-    'Sound and video can’t get through to this service. Switch to another network, such as a phone hotspot, then try again. If that fails too, tell the person who invited you that the service may be unreachable.',
+    'Sound and video can’t reach this service. Switch to another network, such as a phone hotspot, then try again. If that fails too, tell the person who invited you that the service may be unreachable.',
   'lobby.stale': 'Part of this page couldn’t be loaded. Reload the page, then join again.',
 
   'schedule.in': 'Opens in {time}',
@@ -119,7 +120,7 @@ export const en = {
   'check.route.udp': 'Your connection is good (UDP).',
   'check.route.tcp': 'Your network blocks UDP, so you’ll connect over TCP. Sound may be delayed.',
   'check.route.none':
-    'Sound and video can’t get through to this service. Try another network, such as a phone hotspot. If that fails too, tell the person who invited you that the service may be unreachable.',
+    'Sound and video can’t reach this service. Try another network, such as a phone hotspot. If that fails too, tell the person who invited you that the service may be unreachable.',
   'check.route.unknown': 'Sound and video couldn’t be tested. Check again in a moment.',
   'check.route.busy': 'Many people are checking their connection right now. Check again in a few seconds.',
   'check.inRoom.udp': 'Your connection is good. You’re connected over UDP.',
@@ -179,7 +180,7 @@ export const en = {
   'room.screenOfYou': 'You’re sharing your screen',
   'room.screenOfYou.text': 'Others can see your screen. Press Stop sharing to end it.',
   'room.alone.title': 'You’re the first one here',
-  'room.alone.left': 'Everyone else has left',
+  'room.alone.now': 'Nobody else is here now',
   'room.alone.text': 'Send this link to the people you want to invite. They can join without an account or an app.',
   'room.alone.make':
     'Create a link and send it to the people you want to invite. They can join without an account or an app.',
@@ -236,10 +237,10 @@ export const en = {
   'rooms.go': 'Join',
   'rooms.back': 'Go back',
   'rooms.none': 'No breakout rooms are open.',
-  'rooms.empty.title': 'Nobody else is here yet',
+  'rooms.empty.title': 'Nobody else is in this room',
   'rooms.empty.text': 'Wait for the others, or join another room.',
   'rooms.mainEmpty.title': 'Nobody else is in the main room',
-  'rooms.mainEmpty.text': 'People in breakout rooms return when the rooms are closed. You can visit any of the rooms.',
+  'rooms.mainEmpty.text': 'People in breakout rooms return when the rooms are closed. You can join any of the rooms.',
   'rooms.about':
     'Breakout rooms are smaller rooms for groups. People move there automatically when you open the rooms, and return when you close them.',
   'rooms.number': 'Number of rooms',
@@ -264,10 +265,10 @@ export const en = {
 
   'leave.title': 'Leave or end the room?',
   'leave.text':
-    'No other host is in this room. You can leave, and the others can stay. Or you can end the room for everyone, which can’t be undone.',
+    'No other host is in this room. You can leave, and the others can stay. Or you can end the room for all, which can’t be undone.',
   'end.open': 'End for all…',
-  'end.title': 'End the room for everyone?',
-  'end.text': 'This ends the room for everyone and can’t be undone.',
+  'end.title': 'End the room for all?',
+  'end.text': 'This ends the room for all and can’t be undone.',
   'end.end': 'End for all',
   'end.ending': 'Ending…',
   'end.cancel': 'Cancel',
@@ -302,7 +303,7 @@ export const en = {
   'moderation.cohost': 'Make co-host',
   'moderation.guest': 'Remove as co-host',
   'moderation.remove': 'Remove…',
-  'moderation.remove.text': '{name} will leave the room and can rejoin only if you let them back in.',
+  'moderation.remove.text': '{name} will leave the room and can rejoin only if you admit them again.',
   'moderation.remove.confirm': 'Remove {name}',
   'moderation.remove.cancel': 'Cancel',
   'moderation.muteAll': 'Mute all guests',
@@ -319,7 +320,7 @@ export const en = {
   'moderation.locks.wait.text':
     'New guests wait until you admit them. Guests join directly if a host has admitted them before, if they left less than a minute ago, or if they have a personal link. Turn this off to admit everyone who is waiting.',
   'moderation.removed': 'Removed from this room',
-  'moderation.readmit': 'Let back in',
+  'moderation.readmit': 'Admit again',
   'moderation.micLocked': 'Guests can’t use their microphones now. Allow it under Guest permissions, then ask again.',
 
   'waitingRoom.title': 'Waiting to join',
@@ -329,7 +330,7 @@ export const en = {
   'waitingRoom.admit': 'Admit',
   'waitingRoom.admitAll': 'Admit all',
   'waitingRoom.deny': 'Deny',
-  'waitingRoom.absent': '{name} was admitted and hasn’t joined yet.',
+  'waitingRoom.absent': '{name} was admitted but hasn’t joined yet.',
 
   'host.muted': '{name} muted you. To speak, press Unmute.',
   'host.asks': '{name} asks you to unmute.',
@@ -465,7 +466,7 @@ export const en = {
   'feedback.bad': 'Bad',
   'feedback.thanks': 'Thank you for your feedback.',
   'feedback.failed': 'Your answer wasn’t sent. Try again.',
-  'redirect.countdown': { one: 'Taking you to {where} in 1 second.', other: 'Taking you to {where} in {n} seconds.' },
+  'redirect.countdown': { one: 'You’ll go to {where} in 1 second.', other: 'You’ll go to {where} in {n} seconds.' },
   'redirect.stay': 'Stay here',
   'redirect.go': 'Go to {where}',
   'joinedElsewhere.title': 'You’re in the room on another tab or device',
@@ -484,8 +485,8 @@ export const en = {
   'alreadyJoined.asOther': 'Join as someone else',
   'removed.title': 'You were removed from this room',
   'removed.text': 'If you think this is a mistake, contact the person who invited you.',
-  'removed.again': 'When the host lets you back in, press Try again.',
-  'removed.still': 'The host hasn’t let you back in yet. Press Try again later.',
+  'removed.again': 'When the host admits you again, press Try again.',
+  'removed.still': 'The host hasn’t admitted you again yet. Press Try again later.',
 
   'refused.again': 'Try again',
   'refused.trying': 'Trying…',
@@ -498,7 +499,7 @@ export const en = {
   'refused.invitation.title': 'You need an invitation to join this room',
   'refused.invitation.text': 'Open the complete link from your invitation in this browser.',
   'refused.invitation.used':
-    'If this is that link, it has expired or was used in another browser. Ask the person who invited you for a new link.',
+    'If you have opened the complete link, it has expired or was used in another browser. Ask the person who invited you for a new link.',
   'refused.unknown.title': 'This room doesn’t exist',
   'refused.unknown.text':
     'The link may be incomplete. Open it again from where you received it, or ask for a new link.',
@@ -509,7 +510,8 @@ export const en = {
   'refused.waitingRoomFull.title': 'Many people are waiting to join',
   'refused.waitingRoomFull.text': 'The waiting room is full. Try again in a moment.',
   'refused.attempts.title': 'Too many attempts',
-  'refused.attempts.text': 'Too many requests came from your network in a short time. Keep this page open, and it will continue automatically.',
+  'refused.attempts.text':
+    'Too many attempts came from your network in a short time. Keep this page open. It will try again automatically.',
   'refused.attempts.wait': { one: 'You can try again in 1 second.', other: 'You can try again in {n} seconds.' },
   'refused.wrongLink.title': 'This link isn’t valid for this room',
   'refused.wrongLink.text': 'The link may be incomplete. Open it again from where you received it, or join as a guest.',
@@ -529,7 +531,7 @@ export const en = {
 
   'ended.title': 'The room has ended',
   'ended.before': 'This room has ended',
-  'ended.you': 'You ended the meeting',
+  'ended.you': 'You ended the room',
   'ended.you.text': 'The room is closed for everyone. To meet again, use a new link.',
   'ended.host': 'The host ended the room.',
   'ended.api': 'The organizer ended the room.',
@@ -546,5 +548,5 @@ export const en = {
 
   'notALink.title': 'This isn’t a room link',
   'notALink.text':
-    'A room link ends in /r/ and a long name. Open it again from where you received it, or ask for a new link.',
+    'A room link contains /r/ and then many letters and numbers. Open it again from where you received it, or ask for a new link.',
 } as const;

@@ -8,7 +8,7 @@ export const es: Messages = {
   'unreachable.text': 'Comprueba tu conexión a internet. Esta página lo sigue intentando automáticamente.',
   'unreachable.now': 'Intentar ahora',
 
-  'lobby.nobody': 'Todavía no hay nadie',
+  'lobby.nobody': 'Ahora no hay nadie',
   'lobby.people': { one: 'Hay 1 persona', other: 'Hay {n} personas' },
   'lobby.here': { one: '{names} ya está aquí', other: '{names} ya están aquí' },
   'lobby.more': { one: '1 más', other: '{n} más' },
@@ -21,14 +21,14 @@ export const es: Messages = {
   'lobby.host': 'Eres el anfitrión',
   'lobby.cohost': 'Eres coanfitrión',
   'lobby.guest': 'Eres un invitado',
-  'lobby.muted': 'Micrófono apagado',
+  'lobby.muted': 'Tu micrófono está apagado',
   'lobby.camera.off': 'Tu cámara está apagada',
   'lobby.devicesLater':
     'Tu cámara y tu micrófono permanecen apagados hasta 15 minutos antes del inicio. Pulsa un botón para probarlos ahora.',
   'lobby.micLater':
     'Tu micrófono permanece apagado hasta 15 minutos antes del inicio. Pulsa el botón para probarlo ahora.',
   'lobby.noCameras': 'Las cámaras están apagadas en esta sala.',
-  'lobby.forgetful': 'Tu navegador no guarda nada en este marco. Si recargas la página, entras como una persona nueva.',
+  'lobby.forgetful': 'Tu navegador no guarda nada aquí. Si recargas toda la página, te unirás como una persona nueva.',
   'lobby.noCamera': 'Tu cámara permanece apagada en esta sala.',
   'lobby.noMic': 'Tu micrófono permanece apagado en esta sala. Puedes oír a los demás.',
   'lobby.neither': 'En esta sala puedes ver y escuchar. Tu cámara y tu micrófono permanecen apagados.',
@@ -49,11 +49,12 @@ export const es: Messages = {
   'lobby.openNow.text': 'Quienes esperan también se unirán.',
   'waiting.ask': 'Pedir unirse',
   'waiting.hostHere': 'Hay un anfitrión que puede admitirte.',
-  'waiting.hostAway': 'Todavía no hay ningún anfitrión.',
+  'waiting.hostAway': 'Ahora no hay ningún anfitrión.',
   'waiting.button': 'Esperando al anfitrión…',
   'waiting.title': 'Pidiendo unirse…',
-  'waiting.text': 'Se ha avisado al anfitrión, que ve tu nombre. Te unirás automáticamente. Deja esta pestaña abierta.',
-  'waiting.noHost': 'Todavía no hay ningún anfitrión. Cuando llegue uno, verá tu nombre y podrá admitirte. Te unirás automáticamente. Deja esta pestaña abierta.',
+  'waiting.text': 'Se ha avisado al anfitrión, que ve tu nombre. Te unirás automáticamente. Deja esta página abierta.',
+  'waiting.noHost':
+    'Ahora no hay ningún anfitrión. El anfitrión que se una verá tu nombre y podrá admitirte. Te unirás automáticamente. Deja esta página abierta.',
   'waiting.stop': 'Dejar de esperar',
   'lobby.unreachable': 'El servidor no responde. Intentándolo de nuevo…',
   'lobby.busyNetwork': 'Muchas personas se están uniendo desde tu red. Te unirás automáticamente en un momento.',
@@ -183,7 +184,7 @@ export const es: Messages = {
   'room.screenOfYou': 'Estás compartiendo tu pantalla',
   'room.screenOfYou.text': 'Los demás ven tu pantalla. Pulsa Dejar de compartir para terminar.',
   'room.alone.title': 'Eres la primera persona aquí',
-  'room.alone.left': 'Todos los demás han salido',
+  'room.alone.now': 'Ahora no hay nadie más aquí',
   'room.alone.text': 'Envía este enlace a las personas que quieras invitar. Pueden unirse sin cuenta ni aplicación.',
   'room.alone.make':
     'Crea un enlace y envíalo a las personas que quieras invitar. Pueden unirse sin cuenta ni aplicación.',
@@ -242,10 +243,11 @@ export const es: Messages = {
   'rooms.go': 'Unirse',
   'rooms.back': 'Volver',
   'rooms.none': 'No hay salas de grupo abiertas.',
-  'rooms.empty.title': 'Aún no hay nadie más aquí',
+  'rooms.empty.title': 'No hay nadie más en esta sala',
   'rooms.empty.text': 'Espera a los demás o únete a otra sala.',
   'rooms.mainEmpty.title': 'No hay nadie más en la sala principal',
-  'rooms.mainEmpty.text': 'Quienes están en salas de grupo vuelven cuando las salas se cierran. Puedes visitar cualquiera de las salas.',
+  'rooms.mainEmpty.text':
+    'Quienes están en salas de grupo vuelven cuando las salas se cierran. Puedes unirte a cualquiera de las salas.',
   'rooms.about':
     'Las salas de grupo son salas más pequeñas. Las personas pasan a ellas automáticamente cuando las abres y vuelven cuando las cierras.',
   'rooms.number': 'Número de salas',
@@ -308,7 +310,7 @@ export const es: Messages = {
   'moderation.cohost': 'Hacer coanfitrión',
   'moderation.guest': 'Quitar como coanfitrión',
   'moderation.remove': 'Expulsar…',
-  'moderation.remove.text': '{name} saldrá de la sala y solo podrá volver si lo permites.',
+  'moderation.remove.text': '{name} saldrá de la sala y solo podrá volver si admites de nuevo a esta persona.',
   'moderation.remove.confirm': 'Expulsar a {name}',
   'moderation.remove.cancel': 'Cancelar',
   'moderation.muteAll': 'Silenciar a todos los invitados',
@@ -325,7 +327,7 @@ export const es: Messages = {
   'moderation.locks.wait.text':
     'Los nuevos invitados esperan hasta que los admitas. Se unen directamente las personas a las que un anfitrión ya admitió, las que salieron hace menos de un minuto y las que tienen un enlace personal. Desactívala para admitir a todos los que esperan.',
   'moderation.removed': 'Expulsados de esta sala',
-  'moderation.readmit': 'Dejar volver',
+  'moderation.readmit': 'Admitir de nuevo',
   'moderation.micLocked':
     'Ahora los invitados no pueden usar el micrófono. Permítelo en «Permisos de los invitados» y vuelve a pedirlo.',
 
@@ -492,8 +494,8 @@ export const es: Messages = {
   'alreadyJoined.asOther': 'Unirse como otra persona',
   'removed.title': 'Te han expulsado de esta sala',
   'removed.text': 'Si crees que es una equivocación, ponte en contacto con la persona que te invitó.',
-  'removed.again': 'Cuando el anfitrión te deje volver, pulsa «Intentar de nuevo».',
-  'removed.still': 'El anfitrión aún no te ha dejado volver. Pulsa «Intentar de nuevo» más tarde.',
+  'removed.again': 'Cuando el anfitrión te admita de nuevo, pulsa «Intentar de nuevo».',
+  'removed.still': 'El anfitrión aún no te ha admitido de nuevo. Pulsa «Intentar de nuevo» más tarde.',
 
   'refused.again': 'Intentar de nuevo',
   'refused.trying': 'Intentándolo…',
@@ -506,7 +508,7 @@ export const es: Messages = {
   'refused.invitation.title': 'Necesitas una invitación para unirte a esta sala',
   'refused.invitation.text': 'Abre el enlace completo de tu invitación en este navegador.',
   'refused.invitation.used':
-    'Si es este enlace, ha caducado o se usó en otro navegador. Pide uno nuevo a la persona que te invitó.',
+    'Si has abierto el enlace completo, ha caducado o se usó en otro navegador. Pide uno nuevo a la persona que te invitó.',
   'refused.unknown.title': 'Esta sala no existe',
   'refused.unknown.text':
     'Puede que el enlace esté incompleto. Ábrelo de nuevo desde donde lo recibiste o pide uno nuevo.',
@@ -520,7 +522,7 @@ export const es: Messages = {
   'refused.waitingRoomFull.text': 'La sala de espera está llena. Inténtalo de nuevo en un momento.',
   'refused.attempts.title': 'Demasiados intentos',
   'refused.attempts.text':
-    'Tu red ha enviado demasiadas solicitudes en poco tiempo. Deja esta página abierta: continuará automáticamente.',
+    'Desde tu red ha habido demasiados intentos en poco tiempo. Deja esta página abierta. Lo intentará de nuevo automáticamente.',
   'refused.attempts.wait': { one: 'Podrás volver a intentarlo en 1 segundo.', other: 'Podrás volver a intentarlo en {n} segundos.' },
   'refused.wrongLink.title': 'Este enlace no es válido para esta sala',
   'refused.wrongLink.text':
@@ -541,7 +543,7 @@ export const es: Messages = {
 
   'ended.title': 'La sala ha terminado',
   'ended.before': 'Esta sala ha terminado',
-  'ended.you': 'Has terminado la reunión',
+  'ended.you': 'Has terminado la sala',
   'ended.you.text': 'La sala está cerrada para todos. Para volver a reunirte, usa un enlace nuevo.',
   'ended.host': 'El anfitrión terminó la sala.',
   'ended.api': 'El organizador terminó la sala.',
@@ -558,5 +560,5 @@ export const es: Messages = {
 
   'notALink.title': 'Este no es el enlace de una sala',
   'notALink.text':
-    'El enlace de una sala termina en /r/ y un nombre largo. Ábrelo de nuevo desde donde lo recibiste o pide uno nuevo.',
+    'El enlace de una sala contiene /r/ y después muchas letras y números. Ábrelo de nuevo desde donde lo recibiste o pide uno nuevo.',
 };

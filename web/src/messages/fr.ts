@@ -8,7 +8,7 @@ export const fr: Messages = {
   'unreachable.text': 'Vérifiez votre connexion Internet. Cette page réessaie automatiquement.',
   'unreachable.now': 'Réessayer maintenant',
 
-  'lobby.nobody': 'Il n’y a encore personne',
+  'lobby.nobody': 'Il n’y a personne pour le moment',
   'lobby.people': { one: '{n} personne est là', other: '{n} personnes sont là' },
   'lobby.here': { one: '{names} est là', other: '{names} sont là' },
   'lobby.more': { one: '{n} autre', other: '{n} autres' },
@@ -21,13 +21,14 @@ export const fr: Messages = {
   'lobby.host': 'Vous êtes l’hôte',
   'lobby.cohost': 'Vous êtes co-hôte',
   'lobby.guest': 'Vous êtes invité',
-  'lobby.muted': 'Micro coupé',
+  'lobby.muted': 'Votre micro est coupé',
   'lobby.camera.off': 'Votre caméra est désactivée',
   'lobby.devicesLater':
     'Votre caméra et votre micro restent désactivés jusqu’à 15 minutes avant le début. Appuyez sur un bouton pour les essayer.',
   'lobby.micLater': 'Votre micro reste coupé jusqu’à 15 minutes avant le début. Appuyez sur le bouton pour l’essayer.',
   'lobby.noCameras': 'Les caméras sont désactivées dans cette salle.',
-  'lobby.forgetful': 'Votre navigateur n’enregistre rien dans ce cadre. Si vous rechargez la page, vous rejoignez la salle comme une nouvelle personne.',
+  'lobby.forgetful':
+    'Votre navigateur n’enregistre rien ici. Si vous rechargez toute la page, vous rejoindrez la salle comme une nouvelle personne.',
   'lobby.noCamera': 'Votre caméra reste désactivée dans cette salle.',
   'lobby.noMic': 'Votre micro reste coupé dans cette salle. Vous pouvez entendre les autres.',
   'lobby.neither': 'Dans cette salle, vous pouvez regarder et écouter. Votre caméra et votre micro restent coupés.',
@@ -45,15 +46,16 @@ export const fr: Messages = {
   'lobby.early': 'Vous pouvez attendre ici. Appuyez sur le bouton pour rejoindre automatiquement la salle dès l’ouverture.',
   'lobby.hostEarly': 'Vous pouvez ouvrir la salle 10 minutes avant le début.',
   'lobby.openNow': 'Ouvrir la salle maintenant',
-  'lobby.openNow.text': 'Toutes les personnes en attente entreront aussi.',
+  'lobby.openNow.text': 'Toutes les personnes en attente rejoindront aussi la salle.',
   'waiting.ask': 'Demander à rejoindre',
   'waiting.hostHere': 'Un hôte est là et peut vous admettre.',
-  'waiting.hostAway': 'Aucun hôte n’est encore là.',
+  'waiting.hostAway': 'Aucun hôte n’est là pour le moment.',
   'waiting.button': 'En attente de l’hôte…',
   'waiting.title': 'Demande pour rejoindre la salle…',
   'waiting.text':
-    'L’hôte est prévenu et voit votre nom. Vous rejoindrez la salle automatiquement. Gardez cet onglet ouvert.',
-  'waiting.noHost': 'Aucun hôte n’est encore là. Un hôte qui arrive verra votre nom et pourra vous admettre. Vous rejoindrez la salle automatiquement. Gardez cet onglet ouvert.',
+    'L’hôte est prévenu et voit votre nom. Vous rejoindrez la salle automatiquement. Gardez cette page ouverte.',
+  'waiting.noHost':
+    'Aucun hôte n’est là pour le moment. Un hôte qui rejoint la salle verra votre nom et pourra vous admettre. Vous rejoindrez la salle automatiquement. Gardez cette page ouverte.',
   'waiting.stop': 'Ne plus attendre',
   'lobby.unreachable': 'Le serveur ne répond pas. Nouvelle tentative…',
   'lobby.busyNetwork':
@@ -190,7 +192,7 @@ export const fr: Messages = {
   'room.screenOfYou': 'Vous partagez votre écran',
   'room.screenOfYou.text': 'Les autres voient votre écran. Appuyez sur « Ne plus partager » pour arrêter.',
   'room.alone.title': 'Vous êtes la première personne ici',
-  'room.alone.left': 'Tous les autres sont partis',
+  'room.alone.now': 'Il n’y a personne d’autre ici pour le moment',
   'room.alone.text':
     'Envoyez ce lien aux personnes que vous voulez inviter. Elles peuvent rejoindre la salle sans compte ni application.',
   'room.alone.make':
@@ -251,10 +253,11 @@ export const fr: Messages = {
   'rooms.go': 'Rejoindre',
   'rooms.back': 'Revenir',
   'rooms.none': 'Aucune salle annexe n’est ouverte.',
-  'rooms.empty.title': 'Personne d’autre n’est encore ici',
+  'rooms.empty.title': 'Personne d’autre n’est dans cette salle',
   'rooms.empty.text': 'Attendez les autres, ou rejoignez une autre salle.',
   'rooms.mainEmpty.title': 'Personne d’autre n’est dans la salle principale',
-  'rooms.mainEmpty.text': 'Les personnes dans les salles annexes reviennent à la fermeture des salles. Vous pouvez aller dans chacune des salles.',
+  'rooms.mainEmpty.text':
+    'Les personnes dans les salles annexes reviennent à la fermeture des salles. Vous pouvez rejoindre chacune des salles.',
   'rooms.about':
     'Les salles annexes sont de petites salles pour des groupes. Les personnes y passent automatiquement quand vous les ouvrez, et reviennent quand vous les fermez.',
   'rooms.number': 'Nombre de salles',
@@ -282,9 +285,9 @@ export const fr: Messages = {
     'Aucun autre hôte n’est dans cette salle. Vous pouvez la quitter, et les autres peuvent rester. Ou vous pouvez terminer la salle pour tous, ce qui est irréversible.',
   'end.open': 'Terminer pour tous…',
   'end.title': 'Terminer la salle pour tous ?',
-  'end.text': 'La salle se termine pour tout le monde. Cette action est irréversible.',
+  'end.text': 'La salle se termine pour tous. Cette action est irréversible.',
   'end.end': 'Terminer pour tous',
-  'end.ending': 'Fermeture…',
+  'end.ending': 'Fin en cours…',
   'end.cancel': 'Annuler',
 
   'actionError.unreachable': 'Le serveur n’a pas répondu. Vérifiez votre connexion Internet, puis réessayez.',
@@ -317,7 +320,8 @@ export const fr: Messages = {
   'moderation.cohost': 'Nommer co-hôte',
   'moderation.guest': 'Retirer comme co-hôte',
   'moderation.remove': 'Exclure…',
-  'moderation.remove.text': '{name} quittera la salle et ne pourra revenir que si vous l’autorisez de nouveau.',
+  'moderation.remove.text':
+    '{name} quittera la salle et ne pourra revenir que si vous admettez de nouveau cette personne.',
   'moderation.remove.confirm': 'Exclure {name}',
   'moderation.remove.cancel': 'Annuler',
   'moderation.muteAll': 'Couper le micro de tous les invités',
@@ -334,7 +338,7 @@ export const fr: Messages = {
   'moderation.locks.wait.text':
     'Les nouveaux invités attendent que vous les admettiez. Les personnes qu’un hôte a déjà admises, celles qui sont parties il y a moins d’une minute et celles qui ont un lien personnel rejoignent la salle directement. Désactivez la salle d’attente pour admettre toutes les personnes qui attendent.',
   'moderation.removed': 'Exclus de cette salle',
-  'moderation.readmit': 'Laisser revenir',
+  'moderation.readmit': 'Admettre de nouveau',
   'moderation.micLocked':
     'Les invités ne peuvent pas utiliser leur micro pour le moment. Autorisez-le sous « Autorisations des invités », puis redemandez.',
 
@@ -345,7 +349,7 @@ export const fr: Messages = {
   'waitingRoom.admit': 'Admettre',
   'waitingRoom.admitAll': 'Tout admettre',
   'waitingRoom.deny': 'Refuser',
-  'waitingRoom.absent': '{name} a été admis et n’est pas encore là.',
+  'waitingRoom.absent': '{name} a été admis mais n’a pas encore rejoint la salle.',
 
   'host.muted': '{name} a coupé votre micro. Pour parler, appuyez sur « Activer micro ».',
   'host.asks': '{name} vous demande d’activer votre micro.',
@@ -508,8 +512,8 @@ export const fr: Messages = {
   'alreadyJoined.asOther': 'Rejoindre sous un autre nom',
   'removed.title': 'Vous avez été exclu de cette salle',
   'removed.text': 'Si vous pensez que c’est une erreur, contactez la personne qui vous a invité.',
-  'removed.again': 'Quand l’hôte vous autorisera à revenir, appuyez sur « Réessayer ».',
-  'removed.still': 'L’hôte ne vous a pas encore autorisé à revenir. Appuyez sur « Réessayer » plus tard.',
+  'removed.again': 'Quand l’hôte vous aura admis de nouveau, appuyez sur « Réessayer ».',
+  'removed.still': 'L’hôte ne vous a pas encore admis de nouveau. Appuyez sur « Réessayer » plus tard.',
 
   'refused.again': 'Réessayer',
   'refused.trying': 'Tentative…',
@@ -522,7 +526,7 @@ export const fr: Messages = {
   'refused.invitation.title': 'Il faut une invitation pour cette salle',
   'refused.invitation.text': 'Ouvrez le lien complet de votre invitation dans ce navigateur.',
   'refused.invitation.used':
-    'Si c’est ce lien, il a expiré ou a été utilisé dans un autre navigateur. Demandez un nouveau lien à la personne qui vous a invité.',
+    'Si vous avez ouvert le lien complet, il a expiré ou a été utilisé dans un autre navigateur. Demandez un nouveau lien à la personne qui vous a invité.',
   'refused.unknown.title': 'Cette salle n’existe pas',
   'refused.unknown.text':
     'Le lien est peut-être incomplet. Rouvrez-le là où vous l’avez reçu, ou demandez un nouveau lien.',
@@ -536,7 +540,7 @@ export const fr: Messages = {
   'refused.waitingRoomFull.text': 'La salle d’attente est pleine. Réessayez dans un instant.',
   'refused.attempts.title': 'Trop de tentatives',
   'refused.attempts.text':
-    'Votre réseau a envoyé trop de demandes en peu de temps. Gardez cette page ouverte : elle continuera automatiquement.',
+    'Il y a eu trop de tentatives depuis votre réseau en peu de temps. Gardez cette page ouverte. Elle réessaiera automatiquement.',
   'refused.attempts.wait': { one: 'Vous pourrez réessayer dans {n} seconde.', other: 'Vous pourrez réessayer dans {n} secondes.' },
   'refused.wrongLink.title': 'Ce lien n’est pas valable pour cette salle',
   'refused.wrongLink.text':
@@ -559,15 +563,15 @@ export const fr: Messages = {
 
   'ended.title': 'La salle est terminée',
   'ended.before': 'Cette salle est terminée',
-  'ended.you': 'Vous avez mis fin à la réunion',
+  'ended.you': 'Vous avez terminé la salle',
   'ended.you.text': 'La salle est fermée pour tout le monde. Pour vous retrouver, utilisez un nouveau lien.',
-  'ended.host': 'L’hôte a mis fin à la salle.',
-  'ended.api': 'L’organisateur a mis fin à la salle.',
+  'ended.host': 'L’hôte a terminé la salle.',
+  'ended.api': 'L’organisateur a terminé la salle.',
   'ended.empty_timeout': 'Tout le monde est parti.',
   'ended.duration': 'La salle a atteint sa durée maximale.',
   'ended.project_suspended': 'Les salles de l’organisateur sont fermées pour le moment.',
-  'ended.server': 'Le service a mis fin à la salle.',
-  'ended.expired': 'Personne n’est venu pendant que la salle était ouverte.',
+  'ended.server': 'Le service a terminé la salle.',
+  'ended.expired': 'Personne n’a rejoint la salle pendant qu’elle était ouverte.',
   'ended.cancelled': 'La salle a été annulée avant le début.',
   'ended.next': 'La salle est fermée définitivement. Pour vous retrouver, demandez un nouveau lien.',
 
@@ -576,5 +580,5 @@ export const fr: Messages = {
 
   'notALink.title': 'Ce n’est pas le lien d’une salle',
   'notALink.text':
-    'Le lien d’une salle se termine par /r/ et un long nom. Rouvrez-le là où vous l’avez reçu, ou demandez un nouveau lien.',
+    'Le lien d’une salle contient /r/, puis beaucoup de lettres et de chiffres. Rouvrez-le là où vous l’avez reçu, ou demandez un nouveau lien.',
 };

@@ -109,6 +109,12 @@ test('errors of joining name no button', () => {
   }
 });
 
+test('a removed person is admitted with the word for those who wait', () => {
+  for (const [language, messages] of Object.entries(all)) {
+    expect(messages['moderation.readmit'].toLocaleLowerCase(language)).toContain(messages['waitingRoom.admit'].toLocaleLowerCase(language));
+  }
+});
+
 test('slots are filled, numbers as people write them', () => {
   expect(t('say.joined', { name: 'Ana {n}' })).toBe('Ana {n} joined.');
   expect(count('room.people', 1)).toBe('1 person');

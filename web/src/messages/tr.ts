@@ -8,7 +8,7 @@ export const tr: Messages = {
   'unreachable.text': 'İnternet bağlantınızı kontrol edin. Bu sayfa otomatik olarak denemeyi sürdürür.',
   'unreachable.now': 'Şimdi dene',
 
-  'lobby.nobody': 'Henüz kimse yok',
+  'lobby.nobody': 'Şu anda kimse yok',
   'lobby.people': { one: 'Burada 1 kişi var', other: 'Burada {n} kişi var' },
   'lobby.here': { one: '{names} burada', other: '{names} burada' },
   'lobby.more': { one: '1 kişi daha', other: '{n} kişi daha' },
@@ -21,14 +21,15 @@ export const tr: Messages = {
   'lobby.host': 'Oturum sahibisiniz',
   'lobby.cohost': 'Ortak oturum sahibisiniz',
   'lobby.guest': 'Konuksunuz',
-  'lobby.muted': 'Mikrofon kapalı',
+  'lobby.muted': 'Mikrofonunuz kapalı',
   'lobby.camera.off': 'Kameranız kapalı',
   'lobby.devicesLater':
     'Kameranız ve mikrofonunuz başlangıçtan 15 dakika öncesine kadar kapalı kalır. Şimdi denemek için bir düğmeye basın.',
   'lobby.micLater':
     'Mikrofonunuz başlangıçtan 15 dakika öncesine kadar kapalı kalır. Şimdi denemek için düğmeye basın.',
   'lobby.noCameras': 'Bu odada kameralar kapalı.',
-  'lobby.forgetful': 'Tarayıcınız bu çerçevede hiçbir şey saklamıyor. Sayfayı yenilerseniz yeni bir kişi olarak katılırsınız.',
+  'lobby.forgetful':
+    'Tarayıcınız burada hiçbir şey saklamıyor. Sayfanın tamamını yenilerseniz yeni bir kişi olarak katılırsınız.',
   'lobby.noCamera': 'Kameranız bu odada kapalı kalır.',
   'lobby.noMic': 'Mikrofonunuz bu odada kapalı kalır. Diğerlerini duyabilirsiniz.',
   'lobby.neither': 'Bu odada izleyebilir ve dinleyebilirsiniz. Kameranız ve mikrofonunuz kapalı kalır.',
@@ -49,12 +50,13 @@ export const tr: Messages = {
   'lobby.openNow.text': 'Bekleyen herkes de katılacak.',
   'waiting.ask': 'Katılmayı iste',
   'waiting.hostHere': 'Bir oturum sahibi burada ve sizi kabul edebilir.',
-  'waiting.hostAway': 'Henüz oturum sahibi yok.',
+  'waiting.hostAway': 'Şu anda oturum sahibi yok.',
   'waiting.button': 'Oturum sahibi bekleniyor…',
   'waiting.title': 'Katılma isteği gönderildi…',
   'waiting.text':
-    'Oturum sahibine haber verildi, adınızı görüyor. Otomatik olarak katılacaksınız. Bu sekmeyi açık tutun.',
-  'waiting.noHost': 'Henüz oturum sahibi yok. Gelen oturum sahibi adınızı görür ve sizi kabul edebilir. Otomatik olarak katılacaksınız. Bu sekmeyi açık tutun.',
+    'Oturum sahibine haber verildi, adınızı görüyor. Otomatik olarak katılacaksınız. Bu sayfayı açık tutun.',
+  'waiting.noHost':
+    'Şu anda oturum sahibi yok. Katılan oturum sahibi adınızı görür ve sizi kabul edebilir. Otomatik olarak katılacaksınız. Bu sayfayı açık tutun.',
   'waiting.stop': 'Beklemeyi bırak',
   'lobby.unreachable': 'Sunucu yanıt vermiyor. Yeniden deneniyor…',
   'lobby.busyNetwork': 'Ağınızdan şu anda çok sayıda kişi katılıyor. Birazdan otomatik olarak katılacaksınız.',
@@ -185,7 +187,7 @@ export const tr: Messages = {
   'room.screenOfYou': 'Ekranınızı paylaşıyorsunuz',
   'room.screenOfYou.text': 'Diğerleri ekranınızı görüyor. Bitirmek için Paylaşmayı durdur’a basın.',
   'room.alone.title': 'İlk gelen sizsiniz',
-  'room.alone.left': 'Diğer herkes ayrıldı',
+  'room.alone.now': 'Şu anda burada başka kimse yok',
   'room.alone.text':
     'Bu bağlantıyı davet etmek istediğiniz kişilere gönderin. Hesap veya uygulama olmadan katılabilirler.',
   'room.alone.make':
@@ -245,10 +247,10 @@ export const tr: Messages = {
   'rooms.go': 'Katıl',
   'rooms.back': 'Geri dön',
   'rooms.none': 'Açık ara oda yok.',
-  'rooms.empty.title': 'Burada henüz başka kimse yok',
+  'rooms.empty.title': 'Bu odada başka kimse yok',
   'rooms.empty.text': 'Diğerlerini bekleyin ya da başka bir odaya katılın.',
   'rooms.mainEmpty.title': 'Ana odada başka kimse yok',
-  'rooms.mainEmpty.text': 'Ara odalardaki kişiler odalar kapanınca geri döner. İstediğiniz odayı ziyaret edebilirsiniz.',
+  'rooms.mainEmpty.text': 'Ara odalardaki kişiler odalar kapanınca geri döner. İstediğiniz odaya katılabilirsiniz.',
   'rooms.about':
     'Ara odalar, gruplar için daha küçük odalardır. Siz açınca kişiler otomatik olarak oraya geçer, kapatınca geri döner.',
   'rooms.number': 'Oda sayısı',
@@ -274,11 +276,11 @@ export const tr: Messages = {
   'leave.title': 'Odadan ayrılmak mı, odayı kapatmak mı?',
   'leave.text':
     'Bu odada başka oturum sahibi yok. Siz ayrılabilirsiniz, diğerleri kalabilir. Ya da odayı herkes için kapatabilirsiniz; bu geri alınamaz.',
-  'end.open': 'Herkes için bitir…',
-  'end.title': 'Oda herkes için bitirilsin mi?',
-  'end.text': 'Oda herkes için sona erer. Bu işlem geri alınamaz.',
-  'end.end': 'Herkes için bitir',
-  'end.ending': 'Bitiriliyor…',
+  'end.open': 'Herkes için kapat…',
+  'end.title': 'Oda herkes için kapatılsın mı?',
+  'end.text': 'Oda herkes için kapanır. Bu işlem geri alınamaz.',
+  'end.end': 'Herkes için kapat',
+  'end.ending': 'Kapatılıyor…',
   'end.cancel': 'İptal',
 
   'actionError.unreachable': 'Sunucu yanıt vermedi. İnternet bağlantınızı kontrol edin, sonra yeniden deneyin.',
@@ -512,7 +514,7 @@ export const tr: Messages = {
   'refused.invitation.title': 'Bu odaya katılmak için davet gerekiyor',
   'refused.invitation.text': 'Davetinizdeki bağlantının tamamını bu tarayıcıda açın.',
   'refused.invitation.used':
-    'Bağlantı buysa süresi dolmuş veya başka bir tarayıcıda kullanılmış. Sizi davet eden kişiden yeni bir bağlantı isteyin.',
+    'Bağlantının tamamını açtıysanız süresi dolmuş veya başka bir tarayıcıda kullanılmış. Sizi davet eden kişiden yeni bir bağlantı isteyin.',
   'refused.unknown.title': 'Böyle bir oda yok',
   'refused.unknown.text': 'Bağlantı eksik olabilir. Aldığınız yerden yeniden açın ya da yeni bir bağlantı isteyin.',
   'refused.closed.title': 'Bu oda şu anda kullanılamıyor',
@@ -524,7 +526,8 @@ export const tr: Messages = {
   'refused.waitingRoomFull.title': 'Çok sayıda kişi katılmayı bekliyor',
   'refused.waitingRoomFull.text': 'Bekleme odası dolu. Birazdan yeniden deneyin.',
   'refused.attempts.title': 'Çok fazla deneme',
-  'refused.attempts.text': 'Ağınız kısa sürede çok fazla istek gönderdi. Bu sayfayı açık tutun; otomatik olarak devam edecek.',
+  'refused.attempts.text':
+    'Ağınızdan kısa sürede çok fazla deneme yapıldı. Bu sayfayı açık tutun. Sayfa otomatik olarak yeniden deneyecek.',
   'refused.attempts.wait': { one: '1 saniye sonra yeniden deneyebilirsiniz.', other: '{n} saniye sonra yeniden deneyebilirsiniz.' },
   'refused.wrongLink.title': 'Bu bağlantı bu oda için geçerli değil',
   'refused.wrongLink.text': 'Bağlantı eksik olabilir. Aldığınız yerden yeniden açın ya da konuk olarak katılın.',
@@ -544,7 +547,7 @@ export const tr: Messages = {
 
   'ended.title': 'Oda kapandı',
   'ended.before': 'Bu oda kapandı',
-  'ended.you': 'Toplantıyı bitirdiniz',
+  'ended.you': 'Odayı kapattınız',
   'ended.you.text': 'Oda herkes için kapandı. Yeniden buluşmak için yeni bir bağlantı kullanın.',
   'ended.host': 'Oturum sahibi odayı kapattı.',
   'ended.api': 'Düzenleyen odayı kapattı.',
@@ -561,5 +564,5 @@ export const tr: Messages = {
 
   'notALink.title': 'Bu bir oda bağlantısı değil',
   'notALink.text':
-    'Oda bağlantısı /r/ ve uzun bir adla biter. Aldığınız yerden yeniden açın ya da yeni bir bağlantı isteyin.',
+    'Oda bağlantısında /r/ ve ardından birçok harf ve rakam bulunur. Aldığınız yerden yeniden açın ya da yeni bir bağlantı isteyin.',
 };

@@ -49,7 +49,7 @@ test('the title depends on whether the visitor was in the room', () => {
   const ended = error('room_ended');
   expect(errorText(ended, true, false).title).toBe('The room has ended');
   expect(errorText(ended, false, false).title).toBe('This room has ended');
-  expect(errorText(ended, true, true).title).toBe('You ended the meeting');
+  expect(errorText(ended, true, true).title).toBe('You ended the room');
 });
 
 test('an unknown code of a newer server has a text', () => {

@@ -8,10 +8,10 @@ import { useMeetingView, useMembership } from '../meeting';
 export function EmptyRoom({ wasAccompanied }: { wasAccompanied: boolean }): ReactElement {
   const { guestLink } = useMembership();
   // Fixed when it appears, so that the text does not change while it is read.
-  const [othersLeft] = useState(wasAccompanied);
+  const [accompaniedBefore] = useState(wasAccompanied);
   return (
     <section className="empty-room" aria-labelledby="empty-room-title">
-      <h2 id="empty-room-title">{t(othersLeft ? 'room.alone.left' : 'room.alone.title')}</h2>
+      <h2 id="empty-room-title">{t(accompaniedBefore ? 'room.alone.now' : 'room.alone.title')}</h2>
       <p className="quiet">{t(guestLink.link ? 'room.alone.text' : guestLink.create ? 'room.alone.make' : 'room.alone.wait')}</p>
       <GuestInvite />
     </section>
