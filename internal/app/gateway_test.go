@@ -16,8 +16,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"parley.example/client"
 	"parley.example/client/sign"
 	"parley/internal/config"
+	"parley/internal/operator"
 	"parley/internal/testkit"
 )
 
@@ -156,6 +158,35 @@ func TestGateway_Requests(t *testing.T) {
 			t.Errorf("got the records %s, want the last call before the stop, %s", body, last)
 		}
 	})
+}
+
+// The list of version 5 has its own calls only, although the request log of the project has those of all APIs.
+func TestRequests_OnlyOfVersion5(t *testing.T) {
+	s := startServer(t, nil)
+	_, token, err := s.app.tokens.Create(t.Context(), operator.NewToken{Name: "customer", Role: operator.Integrator,
+		ProjectIDs: []string{s.ProjectID}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, body := s.signedGet("/api/v5/keys"); answer.StatusCode != http.StatusOK {
+		t.Fatalf("GET /api/v5/keys: got status %d, want 200: %s", answer.StatusCode, body)
+	}
+	s.createRoom(2, 0)
+	if got := s.send(http.MethodGet, "/api/manage/projects/"+s.ProjectID, "", "Authorization",
+		"Bearer "+token.Reveal()); got != http.StatusOK {
+		t.Fatalf("read the project as an integrator: got status %d, want 200", got)
+	}
+	testkit.Eventually(t, "the calls of three APIs are recorded in the project", func() bool {
+		versions := map[string]bool{}
+		for _, c := range s.calls("project_id=" + s.ProjectID) {
+			versions[c.Version] = true
+		}
+		return versions["v3"] && versions["v5"] && versions["manage"]
+	})
+	recent, err := s.client().Requests(t.Context(), client.RequestsQuery{})
+	if err != nil || len(recent.Items) != 1 || recent.Items[0].Path != "/api/v5/keys" {
+		t.Errorf("requests of version 5: got %+v, %v, want the call of /api/v5/keys only", recent, err)
+	}
 }
 
 func TestGateway_Disabled(t *testing.T) {
