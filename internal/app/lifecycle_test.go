@@ -16,6 +16,7 @@ import (
 	"parley/internal/cluster/clustertest"
 	"parley/internal/config"
 	"parley/internal/media/mediatest"
+	"parley/internal/operator"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
@@ -104,6 +105,34 @@ func TestMetrics_NeedToken(t *testing.T) {
 	_ = answer.Body.Close()
 	if answer.StatusCode != 200 {
 		t.Errorf("on the metrics address: got status %d, want 200", answer.StatusCode)
+	}
+}
+
+// The metrics are those of the whole installation, so they are not for a customer.
+func TestMetrics_ByRole(t *testing.T) {
+	s := startServer(t, nil)
+	for _, role := range []struct {
+		draft  operator.NewToken
+		status int
+		text   string
+	}{
+		{operator.NewToken{Role: operator.Auditor}, http.StatusOK, "\nparley_build_info{"},
+		{operator.NewToken{Role: operator.Integrator, ProjectIDs: []string{s.ProjectID}}, http.StatusForbidden,
+			"with the role auditor, which an owner creates with parley token create --role auditor"},
+	} {
+		role.draft.Name = string(role.draft.Role)
+		_, token, err := s.app.tokens.Create(t.Context(), role.draft)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, body := s.rawRequest(http.MethodGet, "/metrics", "Authorization: Bearer "+token.Reveal())
+		if answer.StatusCode != role.status || !strings.Contains(body, role.text) {
+			t.Errorf("/metrics with the role %s: got status %d and %.300q, want %d with %q", role.draft.Role,
+				answer.StatusCode, body, role.status, role.text)
+		}
+		if role.status != http.StatusOK && strings.Contains(body, "parley_") {
+			t.Errorf("/metrics with the role %s: got metrics, want none: %.300q", role.draft.Role, body)
+		}
 	}
 }
 
