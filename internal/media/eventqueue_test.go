@@ -128,3 +128,24 @@ func TestLeaveReason(t *testing.T) {
 		}
 	}
 }
+
+func TestJoinFailure(t *testing.T) {
+	known := map[livekit.DisconnectReason]metrics.JoinFailure{
+		livekit.DisconnectReason_CLIENT_INITIATED:    metrics.JoinLeft,
+		livekit.DisconnectReason_DUPLICATE_IDENTITY:  metrics.JoinReplaced,
+		livekit.DisconnectReason_PARTICIPANT_REMOVED: metrics.JoinRemoved,
+		livekit.DisconnectReason_ROOM_DELETED:        metrics.JoinRoomEnded,
+		livekit.DisconnectReason_ROOM_CLOSED:         metrics.JoinRoomEnded,
+		livekit.DisconnectReason_SERVER_SHUTDOWN:     metrics.JoinServerStopped,
+		livekit.DisconnectReason_JOIN_FAILURE:        metrics.JoinNotConnected,
+	}
+	for number, name := range livekit.DisconnectReason_name {
+		want, ok := known[livekit.DisconnectReason(number)]
+		if !ok {
+			want = metrics.JoinLost
+		}
+		if got := joinFailure(livekit.DisconnectReason(number)); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,6 +1,12 @@
 package media_test
 
 import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,4 +81,92 @@ func TestMetrics_JoinsAndFailures(t *testing.T) {
 	expect("no participant is left", map[string]float64{"parley_joins_total udp": 3,
 		"parley_time_to_media_seconds": 3, "parley_join_failures_total not_connected": 1,
 		"parley_join_failures_total not_admitted": 1})
+}
+
+// Each cause of a failed join is provoked once, and must be counted as this cause and no other.
+func TestMetrics_CausesOfFailedJoins(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	f := newFixture(t, func(c *media.Config) { c.Metrics = metrics.NewMedia(registry) })
+	f.engine.SetConnectTimeout(time.Hour)
+	f.openSession(t, "r.1", room.Video)
+	connect := func(session, identity string) *mediatest.Raw {
+		t.Helper()
+		return dialRaw(t, f.url, f.accessToken(t, session, identity, room.Video), mediatest.RawOptions{HalfConnected: true})
+	}
+	signal := func(token string, want int) {
+		t.Helper()
+		if got := f.getStatus(t, "/rtc", token); got != want {
+			t.Fatalf("GET /rtc: got status %d, want %d", got, want)
+		}
+	}
+	want := map[string]float64{}
+	for _, cause := range []struct {
+		cause   metrics.JoinFailure
+		provoke func()
+	}{
+		{metrics.JoinNotAdmitted, func() { signal("not a token", http.StatusUnauthorized) }},
+		{metrics.JoinRefused, func() {
+			var refused *mediatest.RefusedError
+			_, err := mediatest.Dial(t.Context(), f.url, f.accessToken(t, "r.1", "ada", room.Video),
+				mediatest.RawOptions{Query: url.Values{"join_request": {"no request"}}})
+			if !errors.As(err, &refused) || refused.Status != http.StatusBadRequest {
+				t.Fatalf("connect with a wrong join request: got error %v, want the status 400", err)
+			}
+		}},
+		{metrics.JoinTooOften, func() {
+			token := f.accessToken(t, "r.1", "ben", room.Video)
+			testkit.Eventually(t, "ben has connected too often", func() bool { // the check is not a join
+				return f.getStatus(t, "/rtc/validate", token) == http.StatusTooManyRequests
+			})
+			signal(token, http.StatusTooManyRequests)
+		}},
+		{metrics.JoinUnavailable, func() {
+			token := f.accessToken(t, "r.1", "chen", room.Video)
+			f.authorizer.setDenied(nil, errors.New("the database is lost"))
+			signal(token, http.StatusServiceUnavailable)
+			f.authorizer.setDenied(nil, nil)
+		}},
+		{metrics.JoinLeft, func() { connect("r.1", "dora").Leave() }},
+		{metrics.JoinReplaced, func() {
+			connect("r.1", "eve")
+			f.join(t, "r.1", "eve", room.Video)
+		}},
+		{metrics.JoinRemoved, func() {
+			connect("r.1", "fay")
+			if err := f.engine.Remove(t.Context(), "r.1", "fay"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{metrics.JoinRoomEnded, func() {
+			f.openSession(t, "r.2", room.Video)
+			connect("r.2", "gil")
+			if err := f.engine.Close(t.Context(), "r.2"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{metrics.JoinLost, func() { connect("r.1", "hal").Abort() }},
+		{metrics.JoinNotConnected, func() {
+			f.engine.SetConnectTimeout(300 * time.Millisecond)
+			connect("r.1", "ida")
+			f.engine.SetConnectTimeout(time.Hour)
+		}},
+		{metrics.JoinServerStopped, func() {
+			connect("r.1", "jo")
+			f.engine.Stop(context.Background())
+		}},
+	} {
+		cause.provoke()
+		want["parley_join_failures_total "+string(cause.cause)] = 1
+		var got map[string]float64
+		testkit.Eventually(t, "a failed join is counted as "+string(cause.cause), func() bool {
+			got = gatherMetrics(t, registry)
+			maps.DeleteFunc(got, func(name string, _ float64) bool {
+				return !strings.HasPrefix(name, "parley_join_failures_total ")
+			})
+			return got["parley_join_failures_total "+string(cause.cause)] > 0
+		})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the failed joins after %s differ (-want +got):\n%s", cause.cause, diff)
+		}
+	}
 }
