@@ -109,12 +109,15 @@ describe('signing in', () => {
   });
 
   test('works once with a link from the command line, whose code leaves the address', async () => {
-    const printed = execFileSync(binary, ['portal', project, '--data-dir', server.dataDir, '--url', server.url]).toString();
+    const flags = ['--role', 'auditor', '--data-dir', server.dataDir, '--url', server.url];
+    const printed = execFileSync(binary, ['console', ...flags]).toString();
     const code = /#code=(\S+)/.exec(printed)?.[1] ?? '';
     const person = await Person.arrive(browser);
     await person.page.goto(address(`/sign-in#code=${code}`));
     await person.page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(person.page.url()).toBe(address(''));
+    await person.page.locator('.account').getByText('Auditor').waitFor();
+    await person.page.getByRole('link', { name: 'Audit log' }).waitFor();
     const another = await Person.arrive(browser);
     await another.page.goto(address(`/sign-in#code=${code}`));
     await another.page.getByRole('alert').getByText(/link/i).waitFor();
