@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Person } from './browser';
-import { manage, project, type Role, roles, setUpConsole, signIn } from './console';
+import { openPortal, project, type Role, roles, setUpConsole, signIn } from './console';
 import { made, makePages, makeStates, openPage, receiver, room, withManyNodes } from './console-pages';
 import { browser, server } from './fixture';
 
@@ -169,11 +169,7 @@ test.each(visitors)('the pages and their buttons are exactly those that a visito
     ({ pathname, searchParams }) => pathname === '/api/manage/stream' && searchParams.getAll('path').includes('/nodes'),
     (route) => route.abort(),
   );
-  if (visitor === 'portal') {
-    const rights = { name: 'Visitor', role: 'integrator', project_ids: [project] };
-    await page.goto((await manage<{ url: string }>('POST', '/sign-in-links', rights)).url);
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  } else await signIn(person, visitor);
+  await (visitor === 'portal' ? openPortal(person) : signIn(person, visitor));
   const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
   const wanted = [...navigation.all, ...(readers.includes(visitor) ? navigation.operators : [])];
   expect(links.sort()).toEqual(wanted.sort());

@@ -104,6 +104,13 @@ export async function signInWith(person: Person, token: string, path = ''): Prom
   return person.page;
 }
 
+/** Signs in with a portal link, which shows one project to a customer, usually the first one. */
+export async function openPortal({ page }: Person, { name = 'Visitor', of = project } = {}): Promise<void> {
+  const rights = { name, role: 'integrator', project_ids: [of] };
+  await page.goto((await manage<{ url: string }>('POST', '/sign-in-links', rights)).url);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+}
+
 /** Presses the button of an action inside a part of the page, and confirms it in its dialog. */
 export async function act(
   page: Page,

@@ -265,7 +265,14 @@ function Tokens(): ReactElement {
               ),
           },
         ]}
-        empty={<Empty title="No tokens" command="parley token create --name NAME --role operator" />}
+        empty={
+          <Empty title="No tokens" command="parley token create --name NAME --role operator">
+            <p>
+              Scripts call the management API with a token, and people can sign in to the console with one. An owner creates tokens here, or
+              on the server with this command:
+            </p>
+          </Empty>
+        }
       />
     </section>
   );

@@ -117,6 +117,7 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
 /** The figures of a period: the sums, the charts, then the children, then a table of the days. */
 function Report({ report, children }: { report: Schemas['UsageReport']; children: ReactNode }): ReactElement {
   const { days = [] } = report;
+  const isEmpty = report.participant_minutes === 0 && report.rooms_created === 0 && report.sessions === 0;
   const times = useMemo(() => days.map(({ date }) => Date.parse(date) / 1000), [days]);
   const spent = useMemo<Series[]>(
     () => [{ label: 'Participant minutes', values: days.map((day) => day.participant_minutes), bars: true, color: '--accent' }],
@@ -139,7 +140,7 @@ function Report({ report, children }: { report: Schemas['UsageReport']; children
         <Figure name="Sessions" value={formatNumber(report.sessions)} unit="of rooms" />
         <Figure name="Peak" value={formatNumber(report.peak_participants)} unit="people at once" />
       </dl>
-      {days.length > 1 && (
+      {days.length > 1 && !isEmpty && (
         <div className="columns">
           <section className="box" aria-label="Minutes by day">
             <Chart
@@ -164,7 +165,7 @@ function Report({ report, children }: { report: Schemas['UsageReport']; children
         </div>
       )}
       {children}
-      {days.length === 0 ? (
+      {isEmpty ? (
         <Empty title="No usage in this time">
           <p>Usage appears a few seconds after people were in a room.</p>
         </Empty>
