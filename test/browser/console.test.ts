@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { desktop, Person } from './browser';
 import { address, manage, project, roles, setUpConsole, signIn } from './console';
-import { deliveryID, longTitle, makePages, pages, receiver, room } from './console-pages';
+import { deliveryID, longTitle, makePages, openPage, pages, receiver, room } from './console-pages';
 import { browser, server } from './fixture';
 
 setUpConsole();
@@ -226,6 +226,55 @@ describe('actions', () => {
     await person.close();
   });
 });
+
+test('the charts of the overview and of the usage are drawn, and name the value under the pointer', async () => {
+  const guest = await Person.arrive(browser);
+  await guest.join((await server.createRoom()).guest_link, 'Ben');
+  const from = new Date(Date.now() - 6 * 86_400_000).toISOString().slice(0, 10);
+  await vi.waitFor(async () => {
+    const { hours } = await manage<{ hours: { participant_minutes: number }[] }>('GET', `/overview?project_id=${project}`);
+    expect(hours.reduce((sum, hour) => sum + hour.participant_minutes, 0)).toBeGreaterThan(0.1);
+  }, 60_000);
+  await guest.close();
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'auditor', `?project=${project}`);
+  for (const [path, names] of [
+    [`?project=${project}`, ['Participant minutes and most people']],
+    [`/usage?project=${project}&from=${from}`, ['Participant minutes of each day', 'Peaks and rooms of each day']],
+  ] as const) {
+    await page.mouse.move(0, 0);
+    await openPage(page, path);
+    for (const name of names) {
+      const chart = page.locator('.chart').filter({ has: page.getByRole('img', { name }) });
+      // The first line or row of bars has the color of its name.
+      await expect.poll(() => chart.locator('canvas').evaluate(countPainted), { message: `${path}: ${name}` }).toBeGreaterThan(10);
+      const legend = chart.locator('.chart-legend');
+      expect(await legend.textContent()).toBe('');
+      await chart.locator('.u-over').hover();
+      const keys = await chart.locator('.chart-key').allTextContents();
+      await expect.poll(() => legend.textContent()).toMatch(new RegExp(keys.map((key) => ` · ${key}: [\\d.,]+`).join('')));
+    }
+  }
+  await person.close();
+});
+
+/** Counts the pixels of a chart that have the color of its first line or bars. Runs in the page. */
+function countPainted(canvas: Element): number {
+  const key = canvas.closest('.chart')?.querySelector<HTMLElement>('.chart-key');
+  const paint = (canvas as HTMLCanvasElement).getContext('2d');
+  const probe = new OffscreenCanvas(1, 1).getContext('2d');
+  if (!key || !paint || !probe) return 0;
+  probe.fillStyle = getComputedStyle(canvas).getPropertyValue(key.dataset.color ?? '');
+  probe.fillRect(0, 0, 1, 1);
+  const [red = 0, green = 0, blue = 0] = probe.getImageData(0, 0, 1, 1).data;
+  const { data } = paint.getImageData(0, 0, paint.canvas.width, paint.canvas.height);
+  let painted = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    const distance = Math.abs((data[i] ?? 0) - red) + Math.abs((data[i + 1] ?? 0) - green) + Math.abs((data[i + 2] ?? 0) - blue);
+    if (data[i + 3] === 255 && distance < 12) painted++;
+  }
+  return painted;
+}
 
 describe('lists', () => {
   test('turn their pages with Older and Newer, and keep filters in the address', async () => {
