@@ -82,6 +82,8 @@ function useSmallCamera(): void {
 export class Person {
   /** The people whose browser is open. */
   static readonly present = new Set<Person>();
+  /** Everybody who has arrived. A test that checks them all takes them out. */
+  static readonly arrived: Person[] = [];
 
   readonly requests: string[] = [];
   /** Errors in the console. */
@@ -93,6 +95,7 @@ export class Person {
     readonly page: Page,
   ) {
     Person.present.add(this);
+    Person.arrived.push(this);
     page.on('request', (r) => this.requests.push(r.url()));
     page.on('console', (m) => {
       if (m.type() === 'error') this.complaints.push(m.text());

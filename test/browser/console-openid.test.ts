@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { launch, Person } from './browser';
+import { failOnErrors } from './console';
 import { freeTCPPort, Server } from './server';
 
 let browser: Browser;
@@ -33,6 +34,8 @@ afterAll(async () => {
   await server?.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+failOnErrors(() => 'http://'); // the provider has another address
 
 /** Adds a user as the owner. */
 async function addUser(email: string, role: string): Promise<void> {

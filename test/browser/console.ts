@@ -3,8 +3,8 @@ import { createServer, type Server as HTTPServer } from 'node:http';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Locator, Page } from 'playwright-core';
-import { beforeAll } from 'vitest';
-import type { Person } from './browser';
+import { afterEach, beforeAll } from 'vitest';
+import { Person } from './browser';
 import { server, setUp } from './fixture';
 import { fetchAgain, freeTCPPort, maxAgain } from './server';
 
@@ -17,11 +17,12 @@ export let project = '';
 
 /**
  * Starts a server that may send webhooks to this machine. With the variable MEETINGS, its project has so many meetings of the past, except
- * for tests that do not depend on how much there is.
+ * for tests that do not depend on how much there is. An error in the console of a browser fails the test.
  */
 export function setUpConsole({ past = true }: { past?: boolean } = {}): void {
   const flags = ['--webhook-allow-private'];
   setUp({ flags });
+  failOnErrors(() => server.url);
   const { MEETINGS } = process.env;
   if (!MEETINGS || !past) return;
   beforeAll(async () => {
@@ -30,6 +31,14 @@ export function setUpConsole({ past = true }: { past?: boolean } = {}): void {
     execFileSync('go', ['run', './test/fill', ...from], { cwd: resolve(import.meta.dirname, '../..') });
     await server.up(...flags);
   }, 1_800_000);
+}
+
+/** Fails a test if a page of it has logged an error, or has called an address that does not begin with the origin. */
+export function failOnErrors(origin: () => string): void {
+  afterEach(() => {
+    // The browser logs each response that is an error. The tests check what the page says about it.
+    for (const person of Person.arrived.splice(0)) person.assertNoComplaints(origin(), [/^Failed to load resource: /]);
+  });
 }
 
 /** Calls the management API as the owner, as fetchAgain does. */
