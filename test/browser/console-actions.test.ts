@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Person } from './browser';
-import { act, address, makeTokens, manage, project, Receiver, setUpConsole, signIn, signInWith } from './console';
+import { act, address, makeTokens, manage, openPortal, project, Receiver, setUpConsole, signIn, signInWith } from './console';
 import { browser, server } from './fixture';
 import { withinOne } from './server';
 
@@ -29,6 +29,17 @@ async function deliveryIn(state: string, roomID: string): Promise<string> {
     expect(id).not.toBe('');
     return id;
   }, 60_000);
+}
+
+/** Those who may change rooms and keys: three roles, and a customer with a portal link. */
+const writers = ['owner', 'operator', 'integrator', 'portal'] as const;
+
+/** Opens a page of the console as one of them. */
+async function visit(person: Person, visitor: (typeof writers)[number], path: string): Promise<Page> {
+  if (visitor !== 'portal') return signIn(person, visitor, path);
+  await openPortal(person);
+  await person.page.goto(address(path));
+  return person.page;
 }
 
 /** Reads the secrets of a dialog that shows them once, and closes it. */
@@ -151,9 +162,9 @@ describe('a project', () => {
     await person.close();
   });
 
-  test('gets new credentials, whose overlap is ended', async () => {
+  test.each(writers)('gets new credentials, whose overlap is ended: %s', async (visitor) => {
     const person = await Person.arrive(browser);
-    const page = await signIn(person, 'integrator', `/projects/${project}`);
+    const page = await visit(person, visitor, `/projects/${project}`);
     for (const [title, secret, ended, advice] of [
       ['Rotate the API key', 'The new API key', 'old key pair', 'The new key pair was not used yet. Put it into your backend first.'],
       ['Rotate the project secret', 'The new project secret', 'old project secret', 'Receivers of webhooks need the new secret too.'],
@@ -208,16 +219,26 @@ describe('a project', () => {
     await clients.getByRole('row', { name: /nightly\/1.*127\.0\.0\.1.*not yet/ }).waitFor();
     await page.getByRole('heading', { name: 'Wait before you end the old key pair' }).waitFor();
 
-    // Seven hours later, only the client that is always busy has used the new key.
-    await callAs('app/1', rotated.api_key);
+    // Seven hours later, nobody has used the new key, then only the client that is always busy, then both.
     await page.clock.install({ time: Date.now() + 7 * 3_600_000 });
-    await expect
-      .poll(async () => {
-        await page.reload();
-        return page.getByRole('heading', { name: /old key pair/ }).textContent();
-      })
-      .toBe('The old key pair is unused, but 1 client did not use the new one yet');
+    const advises = async (advice: string): Promise<void> => {
+      await expect
+        .poll(async () => {
+          await page.reload();
+          return page.getByRole('heading', { name: /old key pair/ }).textContent();
+        })
+        .toBe(advice);
+    };
+    await advises('The old key pair is unused, and the new one was never used');
+    await callAs('app/1', rotated.api_key);
+    await advises('The old key pair is unused, but 1 client did not use the new one yet');
     await person.seen('console-project-overlap');
+    await callAs('nightly/1', rotated.api_key);
+    await advises('The old key pair is unused: safe to end the overlap');
+    expect(await clients.getByText('not yet').count()).toBe(0);
+    await person.seen('console-project-overlap-safe');
+    await act(page, 'End the overlap now');
+    await page.getByRole('heading', { name: /old key pair/ }).waitFor({ state: 'detached' });
     await person.close();
   });
 
@@ -471,6 +492,20 @@ test('without an organization, the form of a project says what to do first', asy
   await person.close();
 });
 
+test.each(writers)('a room is ended, and a scheduled one is canceled: %s', async (visitor) => {
+  const room = await server.createMeeting({}, { title: 'Board' });
+  const scheduled = await server.createMeeting({}, { start: new Date(Date.now() + 86_400_000), title: 'Tomorrow' });
+  const person = await Person.arrive(browser);
+  const page = await visit(person, visitor, `/rooms/${room.room_id}`);
+  await act(page, 'End the room');
+  await page.locator('.page-head').getByText('Ended').waitFor();
+  await page.goto(address(`/rooms/${scheduled.room_id}`));
+  await act(page, 'Cancel the room');
+  await page.locator('.page-head').getByText('Canceled').waitFor();
+  expect(await page.getByRole('button', { name: /^(End|Cancel) the room$/ }).count()).toBe(0);
+  await person.close();
+});
+
 test('a room shows what hosts did, and an operator removes a person', async () => {
   const room = await server.createMeeting({}, { title: 'Board' });
   const host = await Person.arrive(browser);
@@ -693,7 +728,7 @@ describe('the team', () => {
     await person.close();
   });
 
-  test('gets a link that is revoked, and a token that is revoked', async () => {
+  test('gets a link that is revoked, a session that is ended, and a token that is revoked', async () => {
     const person = await Person.arrive(browser);
     const page = await signIn(person, 'owner', '/team?view=sessions');
     await page.getByRole('button', { name: /link/i }).click();
@@ -705,6 +740,16 @@ describe('the team', () => {
     const link = page.getByRole('row', { name: /Grace/ });
     await act(page, 'Revoke the link', { label: 'End', within: link });
     await link.getByText('Ended').waitFor();
+
+    const customer = await Person.arrive(browser);
+    const name = `Customer ${Date.now()}`; // another one when the test is repeated
+    await openPortal(customer, { name });
+    const session = page.getByRole('row', { name: new RegExp(name) });
+    await session.getByText('Signed in').waitFor();
+    await act(page, 'End the session', { label: 'End', within: session });
+    await session.getByText('Ended').waitFor();
+    await customer.page.getByText('Your session has ended.').waitFor();
+    await customer.close();
 
     await manage('POST', '/tokens', { name: 'to be revoked', role: 'auditor' });
     await page.goto(address('/team?view=tokens'));

@@ -214,6 +214,44 @@ describe('actions', () => {
     await person.close();
   });
 
+  test('check a signature of version 5 line by line', async () => {
+    const { project_id, api_key, gateway_secret } = await manage<{ project_id: string; api_key: string; gateway_secret: string }>(
+      'POST',
+      '/projects',
+      { organization_id: server.quickstart.organization_id, name: 'Signed' },
+    );
+    const target = '/api/v5/requests?limit=2';
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const profile = 'SVC-HMAC-V5-1';
+    const sign = (signed: string): string =>
+      createHmac('sha256', gateway_secret).update(`${profile}\nGET\n${signed}\n${timestamp}\n\n`).digest('hex');
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', `/signature?project=${project_id}&version=v5&method=GET`);
+    const check = async (signed: string): Promise<void> => {
+      const headers = [`api-key: ${api_key}`, `timestamp: ${timestamp}`, `hash-signature: ${sign(signed)}`];
+      await page.getByLabel(/^Headers/).fill(headers.join('\n'));
+      await page.getByRole('button', { name: 'Check the signature' }).click();
+    };
+    await page.getByLabel('Path, with its query').fill(target);
+    await check('/api/v5/requests');
+    await page.getByRole('heading', { name: /would be rejected: Signature missing or wrong/ }).waitFor();
+    await page.getByText('The query string was not signed').waitFor();
+    const lines = page.getByRole('table', { name: 'The text that is signed' });
+    expect(await lines.locator('[data-head="Part"]').allTextContents()).toEqual([
+      'profile',
+      'method',
+      'target',
+      'timestamp',
+      'idempotency key',
+      'body',
+    ]);
+    expect(await lines.locator('[data-head="Value"]').allTextContents()).toEqual([profile, 'GET', target, timestamp, 'empty', 'empty']);
+    await check(target);
+    await page.getByRole('heading', { name: 'The request would be accepted' }).waitFor();
+    await person.seen('console-signature-v5');
+    await person.close();
+  });
+
   test('check a signature line by line', async () => {
     const person = await Person.arrive(browser);
     const page = await signIn(person, 'integrator', `/signature?project=${project}&version=v3`);
