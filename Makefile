@@ -147,7 +147,7 @@ ifdef ONLY
 	go run ./test/bench -only $(ONLY) $(ARGS)
 else
 	go run ./test/bench
-	cd test/browser && GOALS=1 npm test -- --project states --retry 0 \
+	cd test/browser && GOALS=1 MEETINGS=100000 npm test -- --project states --retry 0 \
 		network-faults.test.ts scheduled-room.test.ts waiting-room.test.ts audio-room.test.ts cluster.test.ts \
 		console-requests.test.ts
 	GOALS=1 go test -count=1 -v -run TestNodes_Rolled ./test/cluster

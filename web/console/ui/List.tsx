@@ -19,26 +19,30 @@ interface Props<D, T> {
   oldestFirst?: boolean;
 }
 
-/** How many pages without a match are skipped before the list asks whether to go on. */
-const maxSkipped = 20;
+/**
+ * How many pages without a match are skipped before the list asks whether to go on: few when it opens, so that nobody costs the server
+ * more than 100 ms without knowing it, and many when somebody asks for them. `make bench` makes as many requests for a page.
+ */
+const skippedAtFirst = 1;
+const skippedWhenAsked = 20;
 
 /**
  * Skips pages without a match, because a search reads a limited number of rows for each page. next is the cursor of the page after
  * an empty one; undefined if there is none, or while a page loads. Returns whether it has stopped, and how to go on.
  */
 function useSkipEmpty(isEmpty: boolean, next: string | undefined, cursor: string | undefined): [stopped: boolean, goOn: () => void] {
-  const [skipped, setSkipped] = useState(0);
-  const stopped = skipped >= maxSkipped;
+  const [left, setLeft] = useState(skippedAtFirst);
+  const stopped = left === 0;
   // A page with a match, and the first page of another search, begin anew.
   useEffect(() => {
-    if (!isEmpty || cursor === undefined) setSkipped(0);
+    if (!isEmpty || cursor === undefined) setLeft(skippedAtFirst);
   }, [isEmpty, cursor]);
   useEffect(() => {
     if (!isEmpty || next === undefined || stopped) return;
-    setSkipped((n) => n + 1);
+    setLeft((n) => n - 1);
     skipPage(next);
   }, [isEmpty, next, stopped]);
-  return [stopped, () => setSkipped(0)];
+  return [stopped, () => setLeft(skippedWhenAsked)];
 }
 
 /** A page of a list, with its states and the buttons to the pages beside it. */
