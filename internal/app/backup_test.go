@@ -3,6 +3,8 @@ package app
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -110,13 +113,24 @@ func TestBackup_RoundTrip(t *testing.T) {
 			if err != nil || m.Engine != name || m.Rows["rooms"] != 1 || m.Rows["api_keys"] != 1 {
 				t.Fatalf("got the manifest %+v, %v, want %s with one room", m, err, name)
 			}
-			content, err := os.ReadFile(file)
+			content := readBackup(t, file, m)
+			key, err := os.ReadFile(filepath.Join(s.cfg.DataDir, "master.key"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, err := os.ReadFile(filepath.Join(s.cfg.DataDir, "master.key"))
-			if err != nil || bytes.Contains(content, bytes.TrimSpace(key)) || bytes.Contains(content, []byte(s.AdminToken)) {
-				t.Errorf("backup file: got the master key or the admin token in it, or error %v, want none of them", err)
+			key = bytes.TrimSpace(key)
+			bits, err := base64.StdEncoding.DecodeString(string(key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for what, secret := range map[string][]byte{"the master key": key, "the bytes of the master key": bits,
+				"the master key in hexadecimal": []byte(hex.EncodeToString(bits)), "the admin token": []byte(s.AdminToken)} {
+				if bytes.Contains(content, secret) {
+					t.Errorf("backup file: got %s in it, want it without", what)
+				}
+			}
+			if !bytes.Contains(content, []byte(before)) {
+				t.Errorf("search of the backup file for the room %s: got nothing, want it", before)
 			}
 
 			storage := config.Storage{DataDir: filepath.Join(t.TempDir(), "new")}
@@ -157,6 +171,30 @@ func TestBackup_RoundTrip(t *testing.T) {
 				m.Schema))
 		})
 	}
+}
+
+// readBackup returns the content of a backup file, followed by the copy of the database: a SQLite file, or the SQL
+// commands of a PostgreSQL dump, which is compressed in the backup file.
+func readBackup(t *testing.T, file string, m backup.Manifest) []byte {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	database := filepath.Join(t.TempDir(), "database")
+	if err := backup.Extract(file, database); err != nil {
+		t.Fatal(err)
+	}
+	var copied []byte
+	if m.Engine == backup.Postgres {
+		copied, err = exec.CommandContext(t.Context(), "pg_restore", "--file=-", database).Output()
+	} else {
+		copied, err = os.ReadFile(database)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(content, copied...)
 }
 
 // fileModes returns the modes of the files in a directory.
