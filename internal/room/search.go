@@ -20,7 +20,7 @@ const (
 	// for one page. It reads validate.MaxPage rooms at a time and compares the limits afterwards,
 	// so it may exceed them by these rooms and their seats.
 	maxScannedRooms = 1000
-	maxScannedSeats = 5000
+	maxScannedSeats = 2000
 
 	// idTolerance is how much earlier than its ID a room may say that it was created.
 	idTolerance = time.Minute

@@ -133,6 +133,20 @@ func TestSearch_PagesOfManyRooms(t *testing.T) {
 			t.Errorf("its second page: got %+v, %v, want no rooms and no cursor", page, err)
 		}
 
+		// The seats of these rooms are about 4400, of which a page reads about 2000.
+		q = room.SearchQuery{Person: "nobody", ListQuery: room.ListQuery{ProjectID: projectID, Limit: 100}}
+		for pages := 1; ; pages++ {
+			if page, err = f.Search(t.Context(), q); err != nil || len(page.Rooms) != 0 {
+				t.Fatalf("a person in no room: got %+v, %v, want no rooms", page, err)
+			}
+			if q.Before = page.Next; q.Before == "" {
+				if pages != 3 {
+					t.Errorf("a person in no room: got %d pages, want 3", pages)
+				}
+				break
+			}
+		}
+
 		at := end.Add(-12 * time.Hour)
 		q = room.SearchQuery{From: at, To: at, ListQuery: room.ListQuery{ProjectID: projectID, Limit: 100}}
 		if page, err = f.Search(t.Context(), q); err != nil || len(page.Rooms) == 0 || len(page.Rooms) > 99 {

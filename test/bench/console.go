@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -209,14 +210,19 @@ func (i *installation) latestCall(ctx context.Context, before time.Time) (string
 	return found.Calls[0].RequestID, nil
 }
 
-// consoleRequests returns a request and those that the console makes by itself after it, because a list skips pages
-// without a match. The lists of projects and organizations wait for their button instead.
+// consoleRequests returns a request and those that the console makes by itself after it: a list skips pages without a
+// match, and the page of a call reads on until it has the call. The lists of projects and organizations wait for their
+// button instead.
 func (i *installation) consoleRequests(ctx context.Context, path string) ([]string, error) {
 	requests := []string{path}
 	if strings.HasPrefix(path, "/projects") || strings.HasPrefix(path, "/organizations") {
 		return requests, nil
 	}
-	for request := path; len(requests) <= consoleSkips; requests = append(requests, request) {
+	most := 1 + consoleSkips
+	if strings.Contains(path, "request_id=") {
+		most = math.MaxInt
+	}
+	for request := path; len(requests) < most; requests = append(requests, request) {
 		var page map[string]json.RawMessage
 		if err := i.getManagement(ctx, request, &page); err != nil {
 			return nil, err
