@@ -236,7 +236,7 @@ describe('actions', () => {
     await check('/api/v5/requests');
     await page.getByRole('heading', { name: /would be rejected: Signature missing or wrong/ }).waitFor();
     await page.getByText('The query string was not signed').waitFor();
-    const lines = page.getByRole('table', { name: 'The text that is signed' });
+    const lines = page.getByRole('table', { name: 'Lines of the signed text' });
     expect(await lines.locator('[data-head="Part"]').allTextContents()).toEqual([
       'profile',
       'method',
@@ -260,7 +260,7 @@ describe('actions', () => {
     await page.getByLabel(/^Body/).fill(JSON.stringify({ project_id: project }));
     await page.getByRole('button', { name: 'Check the signature' }).click();
     await page.getByRole('heading', { name: /would be rejected: Signature missing or wrong/ }).waitFor();
-    await page.getByRole('table', { name: 'The text that is signed' }).getByText(project).waitFor();
+    await page.getByRole('table', { name: 'Lines of the signed text' }).getByText(project).waitFor();
     await person.close();
   });
 });
@@ -272,7 +272,7 @@ test('the charts of the overview and of the usage are drawn, and name the value 
   await vi.waitFor(async () => {
     const { hours } = await manage<{ hours: { participant_minutes: number }[] }>('GET', `/overview?project_id=${project}`);
     expect(hours.reduce((sum, hour) => sum + hour.participant_minutes, 0)).toBeGreaterThan(0.1);
-  }, 60_000);
+  }, 120_000); // the figures are read once a minute
   await guest.close();
   const person = await Person.arrive(browser);
   const page = await signIn(person, 'auditor', `?project=${project}`);

@@ -30,7 +30,7 @@ test('a participant sees no control for a forbidden device, and the device does 
 });
 
 test('a visitor who may only listen is asked for no device', async () => {
-  server.set('locks.microphone=true');
+  server.set('locks.camera=true', 'locks.microphone=true');
   const room = await server.createMeeting({});
   const guest = await Person.arrive(browser, { viewport: phone });
   await guest.page.addInitScript(() => {

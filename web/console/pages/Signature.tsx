@@ -171,7 +171,7 @@ function Result({ check }: { check: Schemas['SignatureCheck'] }): ReactElement {
       <section aria-labelledby="text">
         <h2 id="text">The text that is signed</h2>
         <Table
-          label="The text that is signed"
+          label="Lines of the signed text"
           rows={signed_text.map((part, n) => ({ ...part, n: n + 1 }))}
           keyOf={({ n }) => n}
           columns={[
