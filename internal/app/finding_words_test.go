@@ -4,13 +4,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"parley/internal/doctor"
+	"parley/internal/testkit"
 )
 
 // Every node shows the findings of the other nodes, so no text says "this node". Those of the authority for
@@ -50,28 +50,9 @@ func TestFindings_NameNoNodeAsThisOne(t *testing.T) {
 // Every finding that only the overview has is documented, and a test of the code that makes it has its ID.
 func TestFindings_AreDocumentedAndTested(t *testing.T) {
 	t.Parallel()
-	read := func(patterns ...string) string {
-		t.Helper()
-		var all strings.Builder
-		for _, pattern := range patterns {
-			files, err := filepath.Glob(pattern)
-			if err != nil || len(files) == 0 {
-				t.Fatalf("got the files %v, %v, want some at %s", files, err, pattern)
-			}
-			for _, file := range files {
-				text, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if strings.HasSuffix(pattern, "_test.go") == strings.HasSuffix(file, "_test.go") {
-					all.Write(text)
-				}
-			}
-		}
-		return all.String()
-	}
-	code, docs := read("*.go", "../overview/*.go"), read("../../docs/operating/status.md")
-	tests := read("*_test.go", "../overview/*_test.go", "../api/manage/*_test.go", "../../test/cluster/*_test.go")
+	code, docs := testkit.ReadFiles(t, "*.go", "../overview/*.go"), testkit.ReadFiles(t, "../../docs/operating/status.md")
+	tests := testkit.ReadFiles(t, "*_test.go", "../overview/*_test.go", "../api/manage/*_test.go",
+		"../../test/cluster/*_test.go")
 	made := `(?:\bID: +|f\.ID, f\.Level = |\badd\()"([a-z]+(?:_[a-z]+)*)"`
 	found := regexp.MustCompile(made).FindAllStringSubmatch(code, -1)
 	ids := map[string]bool{}

@@ -2,8 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +9,7 @@ import (
 
 	"parley/internal/cluster"
 	"parley/internal/db"
+	"parley/internal/testkit"
 )
 
 // ofCommand are the findings that a running server never has, because only parley doctor makes their checks.
@@ -22,30 +21,12 @@ var ofCommand = []string{"unknown_variable", "certificate_file", "certificate_na
 // Every finding is documented, and a test has its ID.
 func TestFindings_AreDocumentedAndTested(t *testing.T) {
 	t.Parallel()
-	read := func(pattern string) string {
-		t.Helper()
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("got the files %v, %v, want some at %s", files, err, pattern)
-		}
-		var all strings.Builder
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasSuffix(pattern, "_test.go") == strings.HasSuffix(file, "_test.go") {
-				all.Write(text)
-			}
-		}
-		return all.String()
-	}
 	report := Report{}
 	for _, c := range checks {
 		report.Checks = append(report.Checks, Result{Check: c.name})
 	}
-	code, docs := read("*.go"), read("../../docs/operating/doctor.md")
-	tests := read("*_test.go") + read("../app/doctor_test.go") // with real proxies
+	code, docs := testkit.ReadFiles(t, "*.go"), testkit.ReadFiles(t, "../../docs/operating/doctor.md")
+	tests := testkit.ReadFiles(t, "*_test.go", "../app/doctor_test.go") // with real proxies
 	found := regexp.MustCompile(`(?:found|add)\("([a-z_]+)"`).FindAllStringSubmatch(code, -1)
 	for _, text := range []string{
 		fmt.Sprintf("PostgreSQL %d or newer", db.MinPostgres), fmt.Sprintf("Redis %d or newer", cluster.MinRedis),

@@ -220,62 +220,16 @@ func (f *fixture) meeting(projectID string, ended time.Time, guests ...guest) *r
 	return r
 }
 
-// rows returns the number of rows of a table, by table, that contain a text anywhere.
-// For SQLite it reads all columns, for PostgreSQL the text of the row.
+// rows returns the number of rows, by table, that contain a text anywhere.
 func (f *fixture) rows(text string) map[string]int {
 	f.t.Helper()
-	raw := f.Raw(f.t)
-	list := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
-	if f.URL != "" {
-		list = `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
-	}
-	tables, err := raw.Query(list)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer func() { _ = tables.Close() }()
-	var names []string
-	for tables.Next() {
-		var name string
-		if err := tables.Scan(&name); err != nil {
-			f.t.Fatal(err)
-		}
-		names = append(names, name)
-	}
-	if err := tables.Err(); err != nil || len(names) < 20 {
-		f.t.Fatalf("got the tables %v, %v, want at least 20", names, err)
-	}
 	found := map[string]int{}
-	for _, name := range names {
-		all, err := raw.Query(`SELECT * FROM ` + name)
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		columns, err := all.Columns()
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		for all.Next() {
-			values, dests := make([]any, len(columns)), make([]any, len(columns))
-			for i := range values {
-				dests[i] = &values[i]
-			}
-			if err := all.Scan(dests...); err != nil {
-				f.t.Fatal(err)
-			}
-			for _, v := range values {
-				b, isBytes := v.([]byte)
-				s, isString := v.(string)
-				if isBytes && bytes.Contains(b, []byte(text)) || isString && strings.Contains(s, text) {
-					found[name]++
-					break
-				}
+	for table, rows := range f.Rows(f.t) {
+		for _, row := range rows {
+			if strings.Contains(row, text) {
+				found[table]++
 			}
 		}
-		if err := all.Err(); err != nil {
-			f.t.Fatal(err)
-		}
-		_ = all.Close()
 	}
 	return found
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -161,4 +162,28 @@ func Measured(t testing.TB, what string, took, goal time.Duration) {
 	if os.Getenv("GOALS") != "" && took > goal {
 		t.Errorf("%s: got %s, want at most %s", what, took, goal)
 	}
+}
+
+// ReadFiles returns the content of all files that match one of the patterns, which filepath.Glob describes. Only a
+// pattern that ends with _test.go matches files of tests. It fails the test if a pattern matches no file.
+func ReadFiles(t testing.TB, patterns ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("got the files %v, %v, want some at %s", files, err, pattern)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(pattern, "_test.go") != strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+	}
+	return all.String()
 }

@@ -70,28 +70,31 @@ func (d Database) Raw(t testing.TB) *sql.DB {
 	return raw
 }
 
-// Rows returns the rows of all tables by the names of the tables. A row is the text of its values.
+// Rows returns the sorted rows of each table, as text with a line for each column. Equal rows have equal texts on both
+// engines.
 func (d Database) Rows(t testing.TB) map[string][]string {
 	t.Helper()
 	raw := d.Raw(t)
 	defer func() { _ = raw.Close() }()
-	list := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
+	list := `SELECT group_concat(name) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
 	if d.URL != "" {
-		list = `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
+		list = `SELECT string_agg(tablename, ',') FROM pg_tables WHERE schemaname = 'public'`
 	}
-	tables := readRows(t, raw, list)
-	if len(tables) < 20 {
-		t.Fatalf("got the tables %v, want at least 20", tables)
+	var tables string
+	if err := raw.QueryRow(list).Scan(&tables); err != nil {
+		t.Fatal(err)
 	}
 	rows := map[string][]string{}
-	for _, table := range tables {
+	for table := range strings.SplitSeq(tables, ",") {
 		rows[table] = readRows(t, raw, `SELECT * FROM `+table)
-		slices.Sort(rows[table])
+	}
+	if len(rows) < 20 {
+		t.Fatalf("got the tables %s, want at least 20", tables)
 	}
 	return rows
 }
 
-// readRows returns the text of the values of each row of a query.
+// readRows returns the rows of a query, sorted, as Rows does.
 func readRows(t testing.TB, raw *sql.DB, q string) (texts []string) {
 	t.Helper()
 	rows, err := raw.Query(q)
@@ -112,17 +115,24 @@ func readRows(t testing.TB, raw *sql.DB, q string) (texts []string) {
 			t.Fatal(err)
 		}
 		var text []string
-		for _, v := range values {
-			if b, ok := v.([]byte); ok {
-				v = string(b)
+		for i, v := range values {
+			switch is := v.(type) {
+			case []byte:
+				v = string(is)
+			case bool: // SQLite has 0 and 1
+				if v = 0; is {
+					v = 1
+				}
 			}
-			text = append(text, fmt.Sprint(v))
+			text = append(text, fmt.Sprintf("%s=%v", columns[i], v))
 		}
-		texts = append(texts, strings.Join(text, " | "))
+		slices.Sort(text) // the order of the columns may differ
+		texts = append(texts, strings.Join(text, "\n"))
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
+	slices.Sort(texts)
 	return texts
 }
 
