@@ -114,7 +114,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options ...Op
 	return newApp(ctx, cfg, log, e, o)
 }
 
-// Option changes how a service of New works.
+// Option, for tests, changes how a service of New works.
 type Option func(*appOptions)
 
 // WithRenewalCheck sets the time between two looks at the expiry of the certificates of --tls-domain. It is ten minutes
@@ -403,6 +403,9 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	work.Go(func() { a.callStats.run(background, a.log) })
 	work.Go(func() { a.runJanitor(background) })
+	if a.cfg.RetentionAudit > 0 {
+		work.Go(func() { a.runAuditPruner(background) })
+	}
 	work.Go(func() { a.sampleBacklog(background) })
 	if a.certificate != nil {
 		work.Go(func() { a.certificate.Run(background) })

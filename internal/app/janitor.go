@@ -21,11 +21,11 @@ const (
 // runJanitor does periodic maintenance until ctx ends: it retires credentials
 // whose overlap has ended, purges them later, repeats an update of the quickstart
 // file that failed before, records the last use of management tokens and sessions, rolls up
-// the usage, merges the counts of past rooms, and prunes the audit log.
+// the usage, and merges the counts of past rooms.
 func (a *App) runJanitor(ctx context.Context) {
 	tick := time.NewTicker(janitorInterval)
 	defer tick.Stop()
-	var headLogged, auditPruned time.Time
+	var headLogged time.Time
 	for {
 		if err := a.keys.Sweep(ctx); err != nil {
 			a.logJanitorFailure(ctx, "sweep credentials failed", err)
@@ -41,13 +41,6 @@ func (a *App) runJanitor(ctx context.Context) {
 		if err := a.rooms.MergePastRoomCounts(ctx); err != nil {
 			a.logJanitorFailure(ctx, "merge counts of past rooms failed, will retry", err)
 		}
-		if a.cfg.RetentionAudit > 0 && time.Since(auditPruned) >= auditPruneInterval {
-			if err := a.pruneAudit(ctx); err != nil {
-				a.logJanitorFailure(ctx, "prune audit log failed, will retry", err)
-			} else {
-				auditPruned = time.Now()
-			}
-		}
 		if time.Since(headLogged) >= auditHeadInterval {
 			if err := a.logAuditHead(ctx); err != nil {
 				a.logJanitorFailure(ctx, "read head of audit log failed, will retry", err)
@@ -62,6 +55,23 @@ func (a *App) runJanitor(ctx context.Context) {
 			}
 			return
 		case <-tick.C:
+		}
+	}
+}
+
+// runAuditPruner prunes the audit log until ctx ends. It is not part of the janitor, because the first deletion of a
+// long log takes minutes.
+func (a *App) runAuditPruner(ctx context.Context) {
+	for {
+		wait := auditPruneInterval
+		if err := a.pruneAudit(ctx); err != nil {
+			a.logJanitorFailure(ctx, "prune audit log failed, will retry", err)
+			wait = janitorInterval
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
 		}
 	}
 }

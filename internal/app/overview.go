@@ -122,7 +122,7 @@ func withCause(text string, err error) string {
 	}
 	cause := err.Error()
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Message != "" { // it has the cause, too
-		cause = f.Message
+		cause = f.ForOperator()
 	}
 	return text + ": " + strings.TrimRight(strings.Join(strings.Fields(cause), " "), ".") + "."
 }

@@ -32,7 +32,7 @@ func newLogger(c config.Config, w *logWriter) *slog.Logger {
 
 const (
 	// outageInterval is the time in which an operation that fails because a dependency does not answer has one line
-	// for each object.
+	// for each object and cause.
 	outageInterval = 30 * time.Second
 	// maxCauses is the number of causes of one outage that have a line each within outageInterval, so that causes that
 	// take turns do not fill the log.
@@ -107,8 +107,8 @@ type outages struct {
 
 type outage struct {
 	loggedAt, failedAt time.Time
-	suppressed         int      // lines that were left out since loggedAt
-	causes             []string // those that were logged, the latest less than outageInterval after the one before
+	suppressed         int      // lines that were left out since the last line
+	causes             []string // those that were logged since loggedAt
 }
 
 // take reports whether the failure of an operation is logged now, and how many were left out before in the same outage.
@@ -130,6 +130,7 @@ func (o *outages) take(operation, cause string, now time.Time) (suppressed int, 
 	switch isNew := !slices.Contains(last.causes, cause); {
 	case now.Sub(last.loggedAt) >= outageInterval:
 		last.causes = []string{cause}
+		last.loggedAt = now
 	case isNew && len(last.causes) < maxCauses:
 		last.causes = append(last.causes, cause)
 	default:
@@ -137,7 +138,7 @@ func (o *outages) take(operation, cause string, now time.Time) (suppressed int, 
 		return 0, false
 	}
 	suppressed = last.suppressed
-	last.loggedAt, last.suppressed = now, 0
+	last.suppressed = 0
 	return suppressed, true
 }
 

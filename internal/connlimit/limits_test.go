@@ -362,13 +362,16 @@ func TestRelayConnections_WriteTimeout(t *testing.T) {
 	if _, err := relayed.WriteTo([]byte("hello"), media.LocalAddr()); err != nil {
 		t.Fatal(err)
 	}
+	if err := media.SetReadDeadline(time.Now().Add(testkit.Timeout)); err != nil {
+		t.Fatal(err)
+	}
 	_, from, err := media.ReadFrom(make([]byte, 100))
 	if err != nil {
 		t.Fatal(err)
 	}
 	client.stopped.Store(true)
 	go func() { // more than the kernel takes
-		for n := 0; ; n++ {
+		for n := 0; !log.HasLine("kind=slow_readers"); n++ {
 			if _, err := media.WriteTo(make([]byte, 1200), from); err != nil {
 				return
 			}

@@ -60,6 +60,16 @@ func (e *Error) Error() string {
 // ForOperator returns the message for a caller who operates the service.
 func (e *Error) ForOperator() string { return cmp.Or(e.Operator, e.Message) }
 
+// WithAdvice returns a copy of the error whose messages, that for operators too, end with a formatted advice.
+func (e *Error) WithAdvice(format string, args ...any) *Error {
+	advised, advice := *e, "; "+fmt.Sprintf(format, args...)
+	advised.Message += advice
+	if e.Operator != "" {
+		advised.Operator += advice
+	}
+	return &advised
+}
+
 // Rule returns the message up to `, not "`, without the value that the caller sent, which may be personal data.
 func (e *Error) Rule() string {
 	rule, _, _ := strings.Cut(e.Message, `, not "`)

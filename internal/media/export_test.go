@@ -41,6 +41,13 @@ func (e *Engine) SetConnectTimeout(d time.Duration) {
 	e.admissions.connectTimeout = d
 }
 
+// UseUpConnections uses up the connections that a participant may make for an hour.
+func (e *Engine) UseUpConnections(session, identity string) {
+	for ok := true; ok; {
+		_, ok = e.connectLimiter.allow(session, identity, time.Now().Add(time.Hour))
+	}
+}
+
 // HeldCount returns the number of participants that are held back.
 func (e *Engine) HeldCount() int {
 	e.admissions.mu.RLock()

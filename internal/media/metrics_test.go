@@ -68,7 +68,7 @@ func TestMetrics_JoinsAndFailures(t *testing.T) {
 	expect("three participants are in two rooms", map[string]float64{"parley_joins_total udp": 3,
 		"parley_live_participants udp": 3, "parley_live_rooms": 2, "parley_time_to_media_seconds": 3})
 
-	f.engine.SetConnectTimeout(300 * time.Millisecond)
+	f.engine.SetConnectTimeout(shortConnectTimeout)
 	dialRaw(t, f.url, f.accessToken(t, "r.1", "dora", room.Video), mediatest.RawOptions{HalfConnected: true})
 	refusedStatus(t, f.url, "not a token")
 	f.getStatus(t, "/rtc/validate", "not a token")
@@ -114,11 +114,8 @@ func TestMetrics_CausesOfFailedJoins(t *testing.T) {
 			}
 		}},
 		{metrics.JoinTooOften, func() {
-			token := f.accessToken(t, "r.1", "ben", room.Video)
-			testkit.Eventually(t, "ben has connected too often", func() bool { // the check is not a join
-				return f.getStatus(t, "/rtc/validate", token) == http.StatusTooManyRequests
-			})
-			signal(token, http.StatusTooManyRequests)
+			f.engine.UseUpConnections("r.1", "ben")
+			signal(f.accessToken(t, "r.1", "ben", room.Video), http.StatusTooManyRequests)
 		}},
 		{metrics.JoinUnavailable, func() {
 			token := f.accessToken(t, "r.1", "chen", room.Video)
@@ -146,7 +143,7 @@ func TestMetrics_CausesOfFailedJoins(t *testing.T) {
 		}},
 		{metrics.JoinLost, func() { connect("r.1", "hal").Abort() }},
 		{metrics.JoinNotConnected, func() {
-			f.engine.SetConnectTimeout(300 * time.Millisecond)
+			f.engine.SetConnectTimeout(shortConnectTimeout)
 			connect("r.1", "ida")
 			f.engine.SetConnectTimeout(time.Hour)
 		}},

@@ -100,6 +100,8 @@ type cached struct {
 	mu       sync.Mutex // held while the overview is made
 	overview Overview
 	hoursAt  time.Time
+	// stillUnderstated is whether the hours showed less than what was live although they were read early.
+	stillUnderstated bool
 }
 
 // NewService returns a Service.
@@ -130,19 +132,20 @@ func (s *Service) overview(ctx context.Context, scope usage.Scope) (Overview, er
 	}
 	o.Hours = c.overview.Hours
 	age := now.Sub(c.hoursAt)
-	if age >= maxHoursAge || age >= maxUnderstatedAge && o.understated() || !sameHour(now, c.hoursAt) {
+	early := age >= maxUnderstatedAge && !c.stillUnderstated && o.understated()
+	if early || age >= maxHoursAge || !sameHour(now, c.hoursAt) {
 		if o.Hours, err = s.sources.Usage.LastHours(ctx, scope); err != nil {
 			return Overview{}, err
 		}
-		c.hoursAt = now
+		c.hoursAt, c.stillUnderstated = now, early && o.understated()
 	}
 	c.overview = o
 	return o, nil
 }
 
 // understated reports whether the hours show less than what is live: no room at all, or fewer people at the
-// same time. They do until they are read again after the first room or a new maximum of people. In test projects,
-// which the hours of all projects leave out, they may do so for longer.
+// same time. They do until they are read again after the first room or a new maximum of people. Some still do after
+// that: those of all projects leave out test projects, and a live room may have been created before these hours.
 func (o *Overview) understated() bool {
 	var rooms, peak int64
 	for _, h := range o.Hours {

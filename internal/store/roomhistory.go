@@ -103,40 +103,43 @@ var pastRoomTable = newTable("rooms",
 func (s *DB) PastRooms(
 	ctx context.Context, projectID string, q room.PastQuery,
 ) ([]room.PastRoom, int, error) {
-	args := []any{projectID}
-	param := func(value any) string {
-		args = append(args, value)
-		return fmt.Sprintf("$%d", len(args))
-	}
-	var where string
-	var page pastPage
+	var total int
+	var ids []string
 	if q.IDs == nil {
-		found, err := s.findPastRooms(ctx, projectID, q)
-		if err != nil || found.limit == 0 {
-			return nil, found.total, err
+		parts, all, err := s.findPastRooms(ctx, projectID, q)
+		if err != nil {
+			return nil, 0, err
 		}
-		page, where = found, `project_id = $1 AND ended_at IS NOT NULL AND ended_at `
-		if page.ascending {
-			where += ">= " + param(page.edge.UnixMilli())
-		} else {
-			where += "< " + param(page.edge.UnixMilli())
+		total = all
+		for _, part := range parts {
+			reached := "<"
+			if part.ascending {
+				reached = ">="
+			}
+			some, err := s.queryStrings(ctx, `SELECT id FROM rooms WHERE project_id = $1 AND ended_at IS NOT NULL
+				AND ended_at `+reached+` $2`+orderByEnd("", part.ascending)+` LIMIT $3 OFFSET $4`,
+				projectID, part.edge.UnixMilli(), part.limit, part.skip)
+			if err != nil {
+				return nil, 0, err
+			}
+			ids = append(ids, some...)
 		}
-	} else {
-		if len(q.IDs) == 0 {
-			return nil, 0, nil
+	} else if len(q.IDs) > 0 {
+		list, args := inList([]any{projectID}, q.IDs)
+		where := ` FROM rooms WHERE ` + unindexed("project_id") + ` = $1 AND ended_at IS NOT NULL AND id IN ` + list
+		err := s.QueryRow(ctx, nil, `SELECT count(*)`+where, args, &total)
+		if err != nil {
+			return nil, 0, err
 		}
-		var list string
-		list, args = inList(args, q.IDs)
-		page.ascending, page.skip, page.limit = q.Ascending, q.Offset, q.Limit
-		where = unindexed("project_id") + ` = $1 AND ended_at IS NOT NULL AND id IN ` + list
-		if err := s.QueryRow(ctx, nil, `SELECT count(*) FROM rooms WHERE `+where, args, &page.total); err != nil {
+		n := len(args)
+		ids, err = s.queryStrings(ctx, `SELECT id`+where+orderByEnd("", q.Ascending)+
+			fmt.Sprintf(` LIMIT $%d OFFSET $%d`, n+1, n+2), append(args, q.Limit, q.Offset)...)
+		if err != nil {
 			return nil, 0, err
 		}
 	}
-	ids, err := s.queryStrings(ctx, `SELECT id FROM rooms WHERE `+where+orderByEnd("", page.ascending)+
-		` LIMIT `+param(page.limit)+` OFFSET `+param(page.skip), args...)
-	if err != nil || len(ids) == 0 {
-		return nil, page.total, err
+	if len(ids) == 0 {
+		return nil, total, nil
 	}
 	list, args := inList(nil, ids)
 	more := func(p *room.PastRoom) []any { return []any{&p.ParticipantCount} }
@@ -144,7 +147,7 @@ func (s *DB) PastRooms(
 			(SELECT count(*) FROM seats s WHERE s.room_id = r.id
 				AND EXISTS (SELECT 1 FROM attendance a WHERE a.seat_id = s.id AND NOT a.hidden))
 		FROM rooms r WHERE r.id IN `+list+orderByEnd("r.", q.Ascending), args...)
-	return all, page.total, err
+	return all, total, err
 }
 
 // orderByEnd sorts rooms by their end. The prefix is that of their columns.
@@ -156,13 +159,12 @@ func orderByEnd(prefix string, ascending bool) string {
 	return " ORDER BY " + prefix + "ended_at" + direction + ", " + prefix + "id" + direction
 }
 
-// pastPage is the way to a page of the past rooms of a project: from the edge of a day over a few rooms.
-type pastPage struct {
-	total     int       // all past rooms
-	limit     int       // rooms of the page; 0 if there is no such page
+// pastPart is a part of a page of the past rooms of a project, and the way to it from the edge of a day.
+type pastPart struct {
 	edge      time.Time // start of a day to read forwards in time, end of a day to read backwards
 	ascending bool      // forwards in time
-	skip      int       // rooms between edge and the page
+	skip      int       // rooms between edge and the part
+	limit     int       // rooms of the part
 }
 
 // selectPastRoomCounts reads the merged counts of project $1, and of all projects the few that are not merged yet.
@@ -171,24 +173,23 @@ type pastPage struct {
 var selectPastRoomCounts = `SELECT day, rooms FROM past_room_counts WHERE project_id = $1 AND id = ''
 	UNION ALL SELECT day, rooms FROM past_room_counts WHERE ` + unindexed("project_id") + ` = $1 AND id <> ''`
 
-// findPastRooms adds up the rooms of each day. Its cost depends on the days with past rooms. The way to the page begins
-// at the nearer edge of a day, so it skips at most half of the rooms of a day.
-func (s *DB) findPastRooms(ctx context.Context, projectID string, q room.PastQuery) (pastPage, error) {
+// findPastRooms adds up the rooms of each day, and returns their total and the parts of a page. Its cost depends on the
+// days with past rooms. The way to a page begins at the nearer edge of its day, so it skips at most half of the rooms of
+// that day. A page with rooms of several days has two parts, before and after the end of its first day, which skip none.
+func (s *DB) findPastRooms(ctx context.Context, projectID string, q room.PastQuery) (parts []pastPart, total int, err error) {
 	rooms := map[int64]int{} // by day
-	page := pastPage{}
-	err := s.Query(ctx, selectPastRoomCounts, []any{projectID}, func(row db.Row) error {
+	err = s.Query(ctx, selectPastRoomCounts, []any{projectID}, func(row db.Row) error {
 		var day int64
 		var n int
 		err := row.Scan(&day, &n)
 		rooms[day] += n
-		page.total += n
+		total += n
 		return err
 	})
-	first, end := q.Offset, min(q.Offset+q.Limit, page.total)
+	first, end := q.Offset, min(q.Offset+q.Limit, total)
 	if err != nil || first >= end {
-		return page, err
+		return nil, total, err
 	}
-	page.limit = end - first
 	days := slices.Sorted(maps.Keys(rooms))
 	if !q.Ascending {
 		slices.Reverse(days)
@@ -196,18 +197,21 @@ func (s *DB) findPastRooms(ctx context.Context, projectID string, q room.PastQue
 	before := 0 // rooms of the days that come before in the list
 	for _, day := range days {
 		after := before + rooms[day]
-		if before <= first && first < after {
-			page.edge, page.ascending, page.skip = edgeOfDay(day, q.Ascending), q.Ascending, first-before
+		if first >= after {
+			before = after
+			continue
 		}
-		if end <= after {
-			if after-end < page.skip {
-				page.edge, page.ascending, page.skip = edgeOfDay(day, !q.Ascending), !q.Ascending, after-end
-			}
-			break
+		near, far := edgeOfDay(day, q.Ascending), edgeOfDay(day, !q.Ascending)
+		switch {
+		case end > after:
+			return []pastPart{{far, !q.Ascending, 0, after - first}, {far, q.Ascending, 0, end - after}}, total, nil
+		case after-end < first-before:
+			return []pastPart{{far, !q.Ascending, after - end, end - first}}, total, nil
+		default:
+			return []pastPart{{near, q.Ascending, first - before, end - first}}, total, nil
 		}
-		before = after
 	}
-	return page, nil
+	return nil, total, nil
 }
 
 // edgeOfDay returns the start of a day to read forwards in time, and its end to read backwards.

@@ -117,10 +117,8 @@ func interruptedReplay(err error, created int, last time.Time) error {
 	if created == 0 {
 		return err
 	}
-	f := *fault.From(err)
-	f.Message = fmt.Sprintf("%s; %d deliveries were replayed: to replay the rest, repeat the replay with since %s",
-		f.Message, created, last.Add(-replayOverlap).UTC().Format(time.RFC3339Nano))
-	return &f
+	return fault.From(err).WithAdvice("%d deliveries were replayed: to replay the rest, repeat the replay with since %s",
+		created, last.Add(-replayOverlap).UTC().Format(time.RFC3339Nano))
 }
 
 // lockAndReload locks the rooms of a page of deliveries, and returns those that are still kept,

@@ -161,12 +161,13 @@ func TestReplay_Order(t *testing.T) {
 // failingPages is a store whose second page of deliveries cannot be read.
 type failingPages struct {
 	*store.DB
-	pages int
+	pages   int
+	failure *fault.Error
 }
 
 func (s *failingPages) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, error) {
 	if s.pages++; s.pages == 2 {
-		return nil, fault.New(fault.Unavailable, "unavailable", "the database does not answer")
+		return nil, s.failure
 	}
 	return s.DB.Deliveries(ctx, f)
 }
@@ -186,15 +187,20 @@ func TestReplay_Interrupted(t *testing.T) {
 		f.advance(-30 * time.Second) // the clock of the node that made the last one is behind
 		f.insertDelivered(storetest.NewID(), url, ids[200:])
 		f.advance(30 * time.Second)
-		interrupted := webhook.NewService(&failingPages{DB: f.db}, f.now, storetest.NewID)
+		failure := fault.New(fault.Unavailable, "unavailable", "the database does not answer")
+		failure.Operator = "the disk is full"
+		interrupted := webhook.NewService(&failingPages{DB: f.db, failure: failure}, f.now, storetest.NewID)
 		q := webhook.Replay{ProjectID: f.project.ID, Since: f.now().Add(-time.Hour), Before: f.now().Add(time.Hour)}
 		n, err := interrupted.Replay(ctx, q)
-		const says = "the database does not answer; 200 deliveries were replayed: " +
-			"to replay the rest, repeat the replay with since "
-		if n != 200 || !fault.Is(err, fault.Unavailable) || !strings.HasPrefix(err.Error(), says) {
-			t.Fatalf("got %d deliveries, %v, want 200 and an error that begins with %q", n, err, says)
+		const advice = "; 200 deliveries were replayed: to replay the rest, repeat the replay with since "
+		if n != 200 || !fault.Is(err, fault.Unavailable) {
+			t.Fatalf("got %d deliveries, %v, want 200 and that the database does not answer", n, err)
 		}
-		since, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), says), " ")
+		reason, since, _ := strings.Cut(fault.From(err).Message, advice)
+		operatorReason, operatorSince, _ := strings.Cut(fault.From(err).ForOperator(), advice)
+		if reason != failure.Message || operatorReason != failure.Operator || operatorSince != since {
+			t.Errorf("got %q, and for operators %q, want both reasons with %q", fault.From(err).Message, err, advice)
+		}
 		if q.Since, err = time.Parse(time.RFC3339Nano, since); err != nil {
 			t.Fatal(err)
 		}

@@ -13,9 +13,9 @@ import (
 // packageImport matches the import of one of the service's packages.
 var packageImport = regexp.MustCompile(`(?m)^\s*(?:import )?(?:[\w.]+ )?"(parley/(?:internal/[^"]+|test/parleytest))"`)
 
-// A module that only make test-all builds must be changed when a package of the service, which it
-// imports, gets a new dependency. Only make test-all would notice that.
-func TestModules_HaveTheDependenciesOfTheServicesPackages(t *testing.T) {
+// A module in test/ needs in its go.sum every dependency of the service's packages that it imports. Without this test,
+// only make test-all would notice that one is missing, because make test does not build these modules.
+func TestModulesOfTests_HaveAllSums(t *testing.T) {
 	t.Parallel()
 	modules, err := filepath.Glob("../*/go.mod")
 	if err != nil || len(modules) < 3 {
@@ -44,9 +44,11 @@ func TestModules_HaveTheDependenciesOfTheServicesPackages(t *testing.T) {
 		list := append([]string{"list", "-deps", "-f", `{{with .Module}}{{if and .Version (not .Replace)}}{{.Path}}{{end}}{{end}}`}, imported...)
 		cmd := exec.Command("go", list...)
 		cmd.Dir = "../.."
+		var reason strings.Builder
+		cmd.Stderr = &reason
 		out, err := cmd.Output()
 		if err != nil {
-			t.Fatalf("go list: %v", err)
+			t.Fatalf("go list: %v: %s", err, &reason)
 		}
 		dependencies := strings.Fields(string(out))
 		slices.Sort(dependencies)
@@ -54,8 +56,8 @@ func TestModules_HaveTheDependenciesOfTheServicesPackages(t *testing.T) {
 		sums := string(readFile(t, filepath.Join(directory, "go.sum")))
 		for _, dependency := range slices.Compact(dependencies) {
 			// A line with "/go.mod" after the version is only about the dependencies of the module.
-			source := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(dependency) + ` [^/\s]+ h1:`)
-			if !source.MatchString(sums) {
+			sum := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(dependency) + ` [^/\s]+ h1:`)
+			if !sum.MatchString(sums) {
 				t.Errorf("test/%s/go.sum lacks %s, run: cd test/%s && go mod tidy", name, dependency, name)
 			}
 		}

@@ -269,10 +269,13 @@ test('the charts of the overview and of the usage are drawn, and name the value 
   const guest = await Person.arrive(browser);
   await guest.join((await server.createRoom()).guest_link, 'Ben');
   const from = new Date(Date.now() - 6 * 86_400_000).toISOString().slice(0, 10);
-  await vi.waitFor(async () => {
-    const { hours } = await manage<{ hours: { participant_minutes: number }[] }>('GET', `/overview?project_id=${project}`);
-    expect(hours.reduce((sum, hour) => sum + hour.participant_minutes, 0)).toBeGreaterThan(0.1);
-  }, 120_000); // the figures are read once a minute
+  await vi.waitFor(
+    async () => {
+      const { hours } = await manage<{ hours: { participant_minutes: number }[] }>('GET', `/overview?project_id=${project}`);
+      expect(hours.reduce((sum, hour) => sum + hour.participant_minutes, 0)).toBeGreaterThan(0.1);
+    },
+    { timeout: 120_000, interval: 1_000 },
+  ); // the figures are read once a minute
   await guest.close();
   const person = await Person.arrive(browser);
   const page = await signIn(person, 'auditor', `?project=${project}`);

@@ -3,8 +3,9 @@ import { createServer, type Server as HTTPServer } from 'node:http';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Locator, Page } from 'playwright-core';
-import { afterEach, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import { Person } from './browser';
+import { checks } from './failure';
 import { server, setUp } from './fixture';
 import { fetchAgain, freeTCPPort, maxAgain } from './server';
 
@@ -35,7 +36,7 @@ export function setUpConsole({ past = true }: { past?: boolean } = {}): void {
 
 /** Fails a test if a page of it has logged an error, or has called an address that does not begin with the origin. */
 export function failOnErrors(origin: () => string): void {
-  afterEach(() => {
+  checks.push(() => {
     // The browser logs each response that is an error. The tests check what the page says about it.
     for (const person of Person.arrived.splice(0)) person.assertNoComplaints(origin(), [/^Failed to load resource: /]);
   });

@@ -162,9 +162,9 @@ func remedyOf(f *fault.Error) (help remedy, ok bool) {
 
 // withRemedy returns the message of an error with its remedy for a caller, unless the message has one.
 func withRemedy(f *fault.Error, c operator.Caller, id string) string {
-	message := f.ForOperator()
-	if c.Role == operator.Integrator {
-		message = f.Message
+	message := f.Message
+	if c.Role == operator.Owner || c.Role == operator.Operator || c.Role == operator.Auditor {
+		message = f.ForOperator()
 	}
 	help, ok := remedyOf(f)
 	hasColon := strings.Contains(message, ": ")
