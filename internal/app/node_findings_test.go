@@ -23,7 +23,8 @@ import (
 	"parley/internal/testkit"
 )
 
-// Each of two nodes shows what is wrong with the other one, until that is lost. A single node names no node.
+// Each of two nodes shows the findings of the other node, until the other node is lost. The findings of a single node
+// name no node.
 func TestOverview_FindingsOfOtherNodes(t *testing.T) {
 	redis := clustertest.NewRedis(t)
 	p := processConfig{DatabaseURL: storetest.Postgres(t), RedisURL: redis.URL(), MasterKey: seal.NewKey().Reveal()}
@@ -131,8 +132,8 @@ func (s *server) awaitGone(ids ...string) {
 	})
 }
 
-// What is wrong with another node, or with Redis, is a finding until it was repaired. The other node is one that only
-// writes its heartbeats, with another version and a wrong clock.
+// A problem of another node or of Redis is a finding until the problem is solved. The test plays the other node: it
+// only writes heartbeats, with another version and a wrong clock.
 func TestOverview_NodeFindings(t *testing.T) {
 	testkit.Slow(t)
 	redis := clustertest.NewRedis(t)

@@ -23,7 +23,7 @@ import (
 
 const day = 24 * time.Hour
 
-// dataAges are the ages of the data that retentionData describes, in days, the oldest first.
+// dataAges are the ages of the data that addOldData adds, in days, the oldest first.
 var dataAges = []int{22, 18, 14, 9, 4, 1}
 
 // retentionData has the ages of the data of a project, in days, the oldest first.
@@ -41,7 +41,7 @@ func TestRetention_RunningServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			rooms := s.addOldData()
-			// One age is between each two periods, so that a period of another class deletes other data.
+			// Between two neighboring periods there is one age, so that the period of another class deletes other data.
 			s = startServer(t, func(c *config.Config) {
 				c.DataDir, c.DatabaseURL = s.cfg.DataDir, s.cfg.DatabaseURL
 				c.RetentionRooms, c.RetentionAudit = config.Duration(20*day), config.Duration(16*day)
@@ -69,7 +69,7 @@ func TestRetention_RunningServer(t *testing.T) {
 			const events = 2 + 2*filltest.People // of a meeting, each with a delivery
 			wantDeleted := map[audit.Action]int{
 				audit.RoomsDeleted:      1,
-				audit.PeopleErased:      3,
+				audit.PeopleErased:      3, // rooms
 				audit.DeliveriesDeleted: 4 * events,
 				audit.CallsDeleted:      5,
 				audit.AuditPruned:       2,
@@ -84,9 +84,9 @@ func TestRetention_RunningServer(t *testing.T) {
 	}
 }
 
-// addOldData adds a meeting, a call and a change of each of dataAges to the project of a server that was stopped. It
-// removes the audit log of the server, because no entry is deleted that is older in the log than one that is kept. It
-// returns the rooms of the meetings by their age.
+// addOldData adds a meeting, a call and an audit entry of each age in dataAges to the project of a server that was
+// stopped, and returns the rooms of the meetings by age. It first deletes the audit log of the server: entries are
+// deleted in the order of the log, so a new first entry would keep all later ones.
 func (s *server) addOldData() map[int]string {
 	s.t.Helper()
 	ctx := storetest.Patient(s.t.Context())
@@ -205,9 +205,9 @@ func (s *server) dataOf(db *store.DB, rooms map[int]string) (data retentionData)
 			add(&data.Audit, ageOf(e.At))
 		}
 	}
-	for ages, of := range found {
+	for ages, present := range found {
 		for _, age := range dataAges {
-			if of[age] {
+			if present[age] {
 				*ages = append(*ages, age)
 			}
 		}

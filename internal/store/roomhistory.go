@@ -173,10 +173,13 @@ type pastPart struct {
 var selectPastRoomCounts = `SELECT day, rooms FROM past_room_counts WHERE project_id = $1 AND id = ''
 	UNION ALL SELECT day, rooms FROM past_room_counts WHERE ` + unindexed("project_id") + ` = $1 AND id <> ''`
 
-// findPastRooms adds up the rooms of each day, and returns their total and the parts of a page. Its cost depends on the
-// days with past rooms. The way to a page begins at the nearer edge of its day, so it skips at most half of the rooms of
-// that day. A page with rooms of several days has two parts, before and after the end of its first day, which skip none.
-func (s *DB) findPastRooms(ctx context.Context, projectID string, q room.PastQuery) (parts []pastPart, total int, err error) {
+// findPastRooms adds up the rooms of each day, and returns the parts of a page and the number of all rooms. Its cost
+// depends on the days with past rooms. The way to a page begins at the nearer edge of its day, so it skips at most half
+// of the rooms of that day. A page with rooms of several days has two parts, before and after the end of its first day,
+// which skip none.
+func (s *DB) findPastRooms(
+	ctx context.Context, projectID string, q room.PastQuery,
+) (parts []pastPart, total int, err error) {
 	rooms := map[int64]int{} // by day
 	err = s.Query(ctx, selectPastRoomCounts, []any{projectID}, func(row db.Row) error {
 		var day int64

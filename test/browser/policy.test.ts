@@ -102,7 +102,7 @@ test('a visitor who waits for a room sees when it is canceled', async () => {
   await guest.page.getByLabel('Your name').fill('Ben');
   await guest.button('Join when it opens').click();
   server.request('end_room', { room_id: room.room_id });
-  await guest.page.getByText('The room was canceled before it started.').waitFor();
+  await guest.page.getByText('The room was cancelled before it started.').waitFor();
   await guest.seen('phone-light-cancelled');
   await closeAll([guest], /410/);
 });

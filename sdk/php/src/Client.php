@@ -46,7 +46,7 @@ class Client implements \JsonSerializable, \Stringable
     use Calls\Gateway;
 
     /** The version of this package. */
-    public const VERSION = '0.1.3';
+    public const VERSION = '0.1.4';
 
     private readonly Api $api;
 

@@ -75,7 +75,7 @@ export function encodeBody(fields: object): Uint8Array {
   function check(this: unknown, key: string, value: unknown): unknown {
     const holder = paths.get(this) ?? '';
     path = Array.isArray(this) ? `${holder}[${key}]` : (holder && `${holder}.${key}`) || key;
-    const problem = wellFormed.test(key) ? problemOf(value) : 'must have a name in well-formed Unicode';
+    const problem = wellFormed.test(key) ? problemOf(value, this, key) : 'must have a name in well-formed Unicode';
     if (problem) throw invalid(`${path} ${problem}`);
     if (typeof value === 'object') paths.set(value, path);
     return value;
@@ -88,9 +88,14 @@ export function encodeBody(fields: object): Uint8Array {
   }
 }
 
-/** Returns what a value must be, if JSON does not have it. */
-function problemOf(value: unknown): string | undefined {
+/** Returns what a value of an object or a list must be, if JSON does not have it. */
+function problemOf(value: unknown, holder: unknown, key: string): string | undefined {
+  // JSON.stringify passes the result of toJSON, which is null for such a date.
+  const original: unknown = (holder as Record<string, unknown>)[key];
+  if (original instanceof Date && Number.isNaN(original.getTime())) return 'must be a valid date';
   switch (typeof value) {
+    case 'undefined': // JSON.stringify leaves it out of an object, and writes null into a list
+      return Array.isArray(holder) ? 'must not be undefined' : undefined;
     case 'string':
       return wellFormed.test(value) ? undefined : 'must be well-formed Unicode';
     case 'number':

@@ -172,6 +172,8 @@ test('a field that JSON does not have is named, and nothing is sent', async (t) 
     [{ metadata: () => undefined }, `metadata ${json} function`],
     [{ metadata: { tags: ['a', { b: Symbol('c') }] } }, `metadata.tags[1].b ${json} symbol`],
     [{ metadata: late }, 'metadata.at must be a finite number'],
+    [{ metadata: { at: new Date(Number.NaN) } }, 'metadata.at must be a valid date'],
+    [{ metadata: { tags: ['a', undefined] } }, 'metadata.tags[1] must not be undefined'],
     [{ metadata: circle }, /^metadata\.self\[0\] cannot be written as JSON/],
   ] as const) {
     const room = { ...quickRoom, ...(fields as object) };

@@ -540,7 +540,7 @@ export const en = {
   'ended.project_suspended': 'The organizer’s rooms are closed for now.',
   'ended.server': 'The service ended the room.',
   'ended.expired': 'Nobody joined while the room was open.',
-  'ended.cancelled': 'The room was canceled before it started.',
+  'ended.cancelled': 'The room was cancelled before it started.',
   'ended.next': 'The room is closed permanently. To meet again, ask for a new link.',
 
   'broken.title': 'This page stopped working',

@@ -1,3 +1,3 @@
 """The version of this package, which is also sent in User-Agent."""
 
-__version__ = "0.1.3"
+__version__ = "0.1.4"
