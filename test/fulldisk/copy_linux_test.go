@@ -112,8 +112,8 @@ func TestCopy_FromFullDisk(t *testing.T) {
 		source.fillExcept(space)
 		out, err := runCopy(source.dir, url)
 		if exitStatus(err) != 1 || !strings.Contains(out, "--data-dir: the disk of "+source.dir+" is full: "+
-			"free some space and run the command again") {
-			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy", space, err, out)
+			"free some space and run the command again") || strings.Count(out, "the disk of ") != 1 {
+			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy once", space, err, out)
 		}
 		if tables := countTables(t, url); tables != 0 {
 			t.Errorf("with %d bytes of space: got %d tables in the target, want none", space, tables)

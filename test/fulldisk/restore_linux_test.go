@@ -49,8 +49,8 @@ func TestRestore_ToFullDisk(t *testing.T) {
 		target.fillExcept(space)
 		out, err := restore()
 		if exitStatus(err) != 1 || !strings.Contains(out, "--data-dir: the disk of "+target.dir+" is full: "+
-			"free some space and run the command again") {
-			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy", space, err, out)
+			"free some space and run the command again") || strings.Count(out, "the disk of ") != 1 {
+			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy once", space, err, out)
 		}
 		requireSameFiles(t, target.dir, before)
 		target.free()
@@ -151,8 +151,8 @@ func TestRestore_FullDataDirectory(t *testing.T) {
 		dataDir.fillExcept(space)
 		out, err := restoreInto(to, file, dataDir.dir, key)
 		if exitStatus(err) != 1 || !strings.Contains(out, "--data-dir: the disk of "+dataDir.dir+" is full: "+
-			"free some space and run the command again") {
-			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy", space, err, out)
+			"free some space and run the command again") || strings.Count(out, "the disk of ") != 1 {
+			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy once", space, err, out)
 		}
 		dataDir.free()
 		if tables := countTables(t, to); tables != 0 {
