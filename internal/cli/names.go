@@ -158,7 +158,10 @@ func resolveFields(ctx context.Context, m manager, fields reflect.Value) error {
 // resolveName returns the ID of the object with a name. If several objects have the name, it
 // returns an error that lists their IDs.
 func resolveName(ctx context.Context, m manager, kind, text, projectID string) (string, error) {
-	if text == "" || uuid.Validate(text) == nil || secretPath.MatchString("/"+text) {
+	if id, err := uuid.Parse(text); err == nil {
+		return id.String(), nil // in its canonical form
+	}
+	if text == "" || secretPath.MatchString("/"+text) {
 		return text, nil
 	}
 	all, err := listNamed[kind](ctx, m, text, projectID)

@@ -55,8 +55,8 @@ func CreateLocalToken(
 
 // projectID returns the ID of a project that is given by ID or by unique name.
 func projectID(ctx context.Context, db *store.DB, given string) (string, error) {
-	if uuid.Validate(given) == nil {
-		p, err := db.Project(ctx, given)
+	if id, err := uuid.Parse(given); err == nil {
+		p, err := db.Project(ctx, id.String())
 		return p.ID, err
 	}
 	all, err := db.ProjectNames(ctx, project.ListQuery{})

@@ -24,7 +24,8 @@ func NewMux(notFound, notAllowed http.HandlerFunc) *Mux {
 	return m
 }
 
-// HandleFunc registers a handler for a pattern "METHOD /path". GET includes HEAD.
+// HandleFunc registers a handler for a pattern "METHOD /path". GET includes HEAD. A parameter of the path that is a
+// UUID has its canonical form in the request of the handler.
 func (m *Mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
 	method, route, _ := strings.Cut(pattern, " ")
 	if len(m.methods[route]) == 0 {
@@ -38,10 +39,26 @@ func (m *Mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 	if method == http.MethodGet {
 		m.methods[route] = append(m.methods[route], http.MethodHead)
 	}
+	names := pathParameters(route)
 	m.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		FromContext(r.Context()).Route = route
+		for _, name := range names {
+			if id, ok := ParseUUID(r.PathValue(name)); ok {
+				r.SetPathValue(name, id)
+			}
+		}
 		handler(w, r)
 	})
+}
+
+// pathParameters returns the names of the parameters in a route, such as room_id.
+func pathParameters(route string) (names []string) {
+	for part := range strings.SplitSeq(route, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			names = append(names, strings.TrimSuffix(strings.TrimSuffix(name, "}"), "..."))
+		}
+	}
+	return names
 }
 
 // Handle registers a handler for each pattern "METHOD /path" of routes.

@@ -9,9 +9,13 @@ import (
 	"parley/internal/validate"
 )
 
+// ownIDs are the names of parameters with an ID that Parley has made. A client_room_id is the caller's own.
+var ownIDs = []string{"event_id", "organization_id", "project_id", "room_id"}
+
 // Query returns the parameters of a raw query that have one of the names. It
 // ignores all other parameters, even malformed ones. The error is Invalid for a
-// parameter that was sent twice or is not percent-encoded correctly.
+// parameter that was sent twice or is not percent-encoded correctly. The IDs of Parley's own objects have their
+// canonical form.
 func Query(rawQuery string, names ...string) (map[string]string, error) {
 	values := map[string]string{}
 	for pair := range strings.SplitSeq(rawQuery, "&") {
@@ -25,6 +29,9 @@ func Query(rawQuery string, names ...string) (map[string]string, error) {
 		}
 		if values[name], err = url.QueryUnescape(rawValue); err != nil {
 			return nil, fault.Invalidf("%s in the query is not percent-encoded correctly", name)
+		}
+		if slices.Contains(ownIDs, name) {
+			values[name], _ = ParseUUID(values[name])
 		}
 	}
 	return values, nil

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/operator"
@@ -64,11 +62,13 @@ func (s *server) namedProjects(r *http.Request, query map[string]string, ids []s
 	if len(ids) > validate.MaxPage {
 		return ProjectList{}, fault.Invalidf("project_ids must be at most %d IDs, not %d", validate.MaxPage, len(ids))
 	}
-	for _, id := range ids {
-		if uuid.Validate(id) != nil {
+	for i, text := range ids {
+		id, ok := httpx.ParseUUID(text)
+		if !ok {
 			return ProjectList{}, fault.Invalidf("project_ids must be IDs with a comma between them, not %q",
-				validate.Truncate(id, 40))
+				validate.Truncate(text, 40))
 		}
+		ids[i] = id
 	}
 	c := caller(r)
 	ids = slices.DeleteFunc(ids, func(id string) bool { return checkProject(c, id) != nil })

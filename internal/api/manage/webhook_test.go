@@ -64,7 +64,8 @@ func testWebhooks(t *testing.T, b *fixture) {
 	}
 	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
 	hourAgo, soon := in(-time.Hour), in(time.Hour)
-	for query, want := range map[string]int{"&room_id=" + room: 2, "&event_id=" + event: 1, "&state=pending": 3,
+	for query, want := range map[string]int{"&room_id=" + room: 2, "&event_id=" + event: 1,
+		"&room_id=" + strings.ToUpper(room): 2, "&event_id=" + strings.ToUpper(event): 1, "&state=pending": 3,
 		"&state=gone": 0, "&url=" + url: 3, "&url=" + url + "/other": 0, "&since=" + hourAgo: 3, "&since=" + soon: 0,
 		"&before=" + soon + "&url=" + url: 3, "&before=" + hourAgo: 0} {
 		if got := list(query); len(got) != want {

@@ -94,7 +94,7 @@ func (c *Call) projectInBody() (id string, isUUID bool, err error) {
 	if err := c.Fields.Err(); err != nil {
 		return "", false, err
 	}
-	id, isUUID = ParseUUID(text)
+	id, isUUID = httpx.ParseUUID(text)
 	return id, isUUID, nil
 }
 

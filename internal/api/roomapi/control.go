@@ -143,7 +143,7 @@ func (c *Call) checkRoomID(text string, err error) (string, error) {
 // parseRoomID returns the canonical form of a room's id. A text that is not a
 // UUID is an unknown room, without a query to the database.
 func parseRoomID(text string) (string, error) {
-	id, ok := ParseUUID(text)
+	id, ok := httpx.ParseUUID(text)
 	if !ok {
 		return "", room.ErrNotFound
 	}

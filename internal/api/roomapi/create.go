@@ -108,22 +108,6 @@ func (a *API) reschedule(c *Call) error {
 	return nil
 }
 
-// ParseUUID returns the canonical form of a UUID, and any other text unchanged.
-func ParseUUID(text string) (canonical string, ok bool) {
-	if len(text) != 36 {
-		return text, false
-	}
-	for i := range len(text) {
-		c := text[i]
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		hex := '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
-		if dash != (c == '-') || !dash && !hex {
-			return text, false
-		}
-	}
-	return strings.ToLower(text), true
-}
-
 // ReadCommonFields reads the fields that every creation has. number reads an
 // integer field, which may also be a string in version 4.
 func ReadCommonFields(o *httpx.Object, kind room.Type,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	ics "github.com/arran4/golang-ical" // folds and escapes the lines of RFC 5545
-	"github.com/google/uuid"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
@@ -46,13 +45,10 @@ func (c Calendar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	setSecurityHeaders(w.Header(), "default-src 'none'", nil)
 	w.Header().Set("Cache-Control", cacheRevalidate)
-	id := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/"+roomPrefix), calendarSuffix)
-	var entry room.CalendarEntry
+	id, ok := httpx.ParseUUID(strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/"+roomPrefix), calendarSuffix))
 	// A text that is no ID of a room may be one that the database refuses.
-	err := uuid.Validate(id)
-	if err != nil {
-		err = room.ErrNotFound
-	} else {
+	entry, err := room.CalendarEntry{}, error(room.ErrNotFound)
+	if ok {
 		entry, err = c.rooms.Calendar(r.Context(), id)
 	}
 	switch {

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"strings"
 
+	"parley/internal/api/httpx"
 	"parley/internal/room"
 )
 
@@ -73,6 +74,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// The page itself shows the error if there is no such room.
 		f = h.files["index.html"]
 		if id, isRoom := strings.CutPrefix(name, roomPrefix); isRoom {
+			id, _ = httpx.ParseUUID(id)
 			var preview room.LinkPreview
 			preview, ancestors = h.rooms.RoomPage(r.Context(), id)
 			if preview.Title != "" {

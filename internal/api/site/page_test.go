@@ -83,8 +83,9 @@ func TestHandler_LinkPreview(t *testing.T) {
 	const built = "<html><head><title>Parley</title></head><body></body></html>"
 	h, err := New(fstest.MapFS{"index.html": {Data: []byte(built)}, "index.html.gz": {Data: []byte("gz")}},
 		previewedRooms{"0197": {Title: `Algebra "II" </head><script>`},
-			"0199": {Title: "Algebra", BrandName: `Acme "&"`, LogoURL: "https://meet.example.org/logo"},
-			"0200": {BrandName: "Acme", LogoURL: "https://meet.example.org/logo"}})
+			"0199":                                 {Title: "Algebra", BrandName: `Acme "&"`, LogoURL: "https://meet.example.org/logo"},
+			"0200":                                 {BrandName: "Acme", LogoURL: "https://meet.example.org/logo"},
+			"0197c9b4-6d1f-7a22-9c55-0d6a4b8e3f71": {Title: "Algebra"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +98,10 @@ func TestHandler_LinkPreview(t *testing.T) {
 			`<meta property="og:title" content="Algebra">` +
 			`<meta property="og:description" content="Open this link to join in your browser, without an account or an app.">` +
 			`<meta property="og:image" content="https://meet.example.org/logo"></head><body></body></html>`,
+		"/r/0197C9B4-6D1F-7A22-9C55-0D6A4B8E3F71": `<html><head><title>Parley</title>` +
+			`<meta property="og:site_name" content="Parley"><meta property="og:title" content="Algebra">` +
+			`<meta property="og:description" content="Open this link to join in your browser, without an account or an app.">` +
+			`</head><body></body></html>`,
 		"/r/0198": built,
 		"/r/0200": built,
 		"/":       built,

@@ -3,6 +3,7 @@ package v4
 import (
 	"net/http"
 
+	"parley/internal/api/httpx"
 	"parley/internal/api/roomapi"
 	"parley/internal/fault"
 )
@@ -21,16 +22,11 @@ func (s *server) joinEventRoute() roomapi.Route {
 }
 
 func (s *server) projectOfRoom(c *roomapi.Call) (projectID string, err error) {
-	found, err := s.rooms.Get(c.Request.Context(), pathRoomID(c))
+	found, err := s.rooms.Get(c.Request.Context(), c.Request.PathValue("room_id"))
 	if err != nil {
 		return "", err
 	}
 	return found.ProjectID, nil
-}
-
-func pathRoomID(c *roomapi.Call) string {
-	id, _ := roomapi.ParseUUID(c.Request.PathValue("room_id")) // another text is an unknown room
-	return id
 }
 
 func (s *server) receiveJoinEvent(c *roomapi.Call) error {
@@ -39,8 +35,8 @@ func (s *server) receiveJoinEvent(c *roomapi.Call) error {
 	if err := c.Fields.Err(); err != nil {
 		return err
 	}
-	roomID := pathRoomID(c)
-	if id, _ := roomapi.ParseUUID(inBody); id != roomID {
+	roomID := c.Request.PathValue("room_id")
+	if id, _ := httpx.ParseUUID(inBody); id != roomID {
 		return fault.Invalidf("room_id must be that of the path")
 	}
 	err := s.rooms.MarkAttendance(c.Request.Context(), c.Project, roomID, name, c.Body, s.exclusive)

@@ -1,4 +1,4 @@
-package roomapi
+package httpx
 
 import "testing"
 
