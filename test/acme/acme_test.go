@@ -99,7 +99,7 @@ type refusal struct {
 func newAuthority(t *testing.T, httpPort, tlsPort int, validity time.Duration) *authority {
 	t.Helper()
 	silent := log.New(io.Discard, "", 0)
-	dns := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	dns := "127.0.0.1:" + strconv.Itoa(testkit.FreeTCPPort(t))
 	names, err := challtestsrv.New(challtestsrv.Config{Log: silent, DNSAddrs: []string{dns}})
 	if err != nil {
 		t.Fatal(err)
@@ -138,6 +138,7 @@ func newAuthority(t *testing.T, httpPort, tlsPort int, validity time.Duration) *
 		if validity > 0 && strings.HasPrefix(r.URL.Path, renewalInfoPath) {
 			// The authority would choose any second of the certificate's life, also the first one: then the second
 			// certificate is replaced at once, too.
+			w.Header().Set("Content-Type", "application/json") // without it, the client asks again for some seconds
 			w.Header().Set("Retry-After", "21600")
 			start := time.Now().Add(renewAfter)
 			_ = json.NewEncoder(w).Encode(map[string]any{"suggestedWindow": map[string]time.Time{
@@ -245,15 +246,6 @@ func parseSocketAddress(text string) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(ip.Unmap(), uint16(number)), nil
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	port, err := testkit.PickTCPPort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
 // nodeSettings are the settings of a node. Its secrets are in plain text, because config.Config does not marshal them.
 type nodeSettings struct {
 	DataDir, DatabaseURL, RedisURL, MasterKey string
@@ -344,8 +336,8 @@ func (n *node) certificate(t *testing.T) (leaf *x509.Certificate) {
 // A server obtains a certificate by itself on its only port. Its key is in the database and nowhere
 // in plain text, no socket opens that the settings do not name, and the next start uses the same certificate.
 func TestACME_IssuedOnce(t *testing.T) {
-	port := freePort(t)
-	a, dir := newAuthority(t, freePort(t), port, 0), t.TempDir()
+	port := testkit.FreeTCPPort(t)
+	a, dir := newAuthority(t, testkit.FreeTCPPort(t), port, 0), t.TempDir()
 	keep := func(cfg *config.Config) { cfg.DataDir = dir }
 	n := startNode(t, a, port, keep)
 	first := n.certificate(t)
@@ -432,8 +424,8 @@ func startChild(t *testing.T, settings nodeSettings) *node {
 // certificate, and the authority asks the second one.
 func startTwoNodes(t *testing.T, validity time.Duration) (a *authority, database string, nodes []*node) {
 	t.Helper()
-	ports := []int{freePort(t), freePort(t)}
-	a, database = newAuthority(t, freePort(t), ports[1], validity), storetest.Postgres(t)
+	ports := []int{testkit.FreeTCPPort(t), testkit.FreeTCPPort(t)}
+	a, database = newAuthority(t, testkit.FreeTCPPort(t), ports[1], validity), storetest.Postgres(t)
 	redis, key := clustertest.NewRedis(t).URL(), seal.NewKey().Reveal()
 	acceptOrders := a.holdOrders()
 	defer acceptOrders()
@@ -461,8 +453,8 @@ func TestACME_TwoNodes(t *testing.T) {
 
 // Two servers of one service use one certificate: the second one orders none, also after the first one was killed.
 func TestACME_TwoServers(t *testing.T) {
-	ports := []int{freePort(t), freePort(t)}
-	a, database := newAuthority(t, freePort(t), ports[0], 0), storetest.Postgres(t)
+	ports := []int{testkit.FreeTCPPort(t), testkit.FreeTCPPort(t)}
+	a, database := newAuthority(t, testkit.FreeTCPPort(t), ports[0], 0), storetest.Postgres(t)
 	environment := []string{"PARLEY_DATABASE_URL=" + database, "PARLEY_REDIS_URL=" + clustertest.NewRedis(t).URL(),
 		"PARLEY_MASTER_KEY=" + seal.NewKey().Reveal()}
 	serve := func(port int) (*node, *parleytest.Server) {
@@ -607,8 +599,8 @@ func (n *node) join(t *testing.T) *mediatest.Participant {
 
 // If port 443 is blocked, the domain is proved over HTTP.
 func TestACME_HTTPChallenge(t *testing.T) {
-	port, httpPort := freePort(t), freePort(t)
-	a := newAuthority(t, httpPort, freePort(t), 0)
+	port, httpPort := testkit.FreeTCPPort(t), testkit.FreeTCPPort(t)
+	a := newAuthority(t, httpPort, testkit.FreeTCPPort(t), 0)
 	n := startNode(t, a, port, func(cfg *config.Config) { cfg.HTTPListen = "127.0.0.1:" + strconv.Itoa(httpPort) })
 	n.certificate(t)
 	a.assertSockets(t, n)
@@ -623,7 +615,7 @@ func TestACME_ClockBehind(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	roots, _ := later.Write(t, t.TempDir())
-	n := startNode(t, &authority{server: server, rootsFile: roots}, freePort(t), nil)
+	n := startNode(t, &authority{server: server, rootsFile: roots}, testkit.FreeTCPPort(t), nil)
 	testkit.Eventually(t, "the failure is logged", func() bool {
 		return n.log.HasLine("obtain certificate failed", domain, "which is behind: timedatectl set-ntp true")
 	})
@@ -647,14 +639,14 @@ func TestACME_Refused(t *testing.T) {
 }
 
 func testRefused(t *testing.T, problem, cause, change string) {
-	port := freePort(t)
+	port := testkit.FreeTCPPort(t)
 	tlsPort := port
 	if problem == "" {
-		tlsPort = freePort(t) // nobody listens there
+		tlsPort = testkit.FreeTCPPort(t) // nobody listens there
 	}
-	a := newAuthority(t, freePort(t), tlsPort, 0)
+	a := newAuthority(t, testkit.FreeTCPPort(t), tlsPort, 0)
 	a.refusal.Store(&refusal{problem, cause + "."})
-	metrics := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	metrics := "127.0.0.1:" + strconv.Itoa(testkit.FreeTCPPort(t))
 	var settings config.Config
 	n := startNode(t, a, port, func(cfg *config.Config) {
 		cfg.MetricsListen = metrics
