@@ -142,12 +142,8 @@ test('a person over TURN stays in the room when the node that relays their media
   await ben.join(links.guest, 'Ben');
   await Promise.all([amina.untilHeard(), ben.untilHeard()]);
 
-  const parley = async (...args: string[]): Promise<string> => {
-    const { stdout, stderr } = await promisify(execFile)(binary, [...args, '--url', node.url, '--data-dir', nodes[0].dataDir]);
-    return stdout + stderr;
-  };
   const list = async () =>
-    (JSON.parse(await parley('node', 'list', '--json')) as { node: string; this_node: boolean; relayed_people: number }[]).find(
+    (JSON.parse(await parley(node, 'node', 'list', '--json')) as { node: string; this_node: boolean; relayed_people: number }[]).find(
       ({ this_node }) => !this_node,
     );
   await expect.poll(async () => (await list())?.relayed_people).toBe(1);
@@ -156,7 +152,7 @@ test('a person over TURN stays in the room when the node that relays their media
     (globalThis as unknown as Watched).longestPause = 0;
   });
   const id = (await list())?.node ?? '';
-  expect(await parley('drain', id, '--within', '0s')).toContain('Nobody is in a meeting on the node');
+  expect(await parley(node, 'drain', id, '--within', '0s')).toContain('Nobody is in a meeting on the node');
   await Promise.all([amina.untilHeard(), ben.untilHeard()]);
   const pause = await ben.page.evaluate(() => (globalThis as unknown as Watched).longestPause);
   measured('longest pause of the sound while the relay moved to the other node', pause, 3_000);
@@ -165,6 +161,47 @@ test('a person over TURN stays in the room when the node that relays their media
   await amina.close();
   await ben.close();
 });
+
+test('a shared screen and its sound go on when the node of its meeting is drained', async () => {
+  await startNodes((...flags) => Server.start('--public-url', front.url, ...flags));
+  browser = await launch();
+  const links = nodes[0].demo('video');
+  const amina = await Person.arrive(browser);
+  const ben = await Person.arrive(browser);
+  await amina.join(links.host);
+  await ben.join(links.guest, 'Ben');
+  await amina.button('Mute').click();
+  await ben.untilSilent();
+  await amina.button('Share screen').click();
+  const frames = (): Promise<number> =>
+    ben.page.locator('.tile.share video').evaluate((video) => (video as HTMLVideoElement).getVideoPlaybackQuality().totalVideoFrames);
+  const untilShared = async (): Promise<void> => {
+    const before = await frames();
+    await expect.poll(frames).not.toBe(before); // a new track begins with 0
+    await ben.untilHeard(); // Chromium's fake screen has a sound, and Amina is muted
+  };
+  await untilShared();
+
+  const node = host();
+  const other = nodes.find((n) => n !== node) as Server;
+  front.targets = [other.url]; // as a load balancer does when /healthz is 503
+  const list = JSON.parse(await parley(node, 'node', 'list', '--json')) as { node: string; this_node: boolean }[];
+  const id = list.find(({ this_node }) => this_node)?.node ?? '';
+  expect(await parley(node, 'drain', id, '--within', '0s')).toContain('Nobody is in a meeting on the node');
+  await node.down('SIGTERM');
+  await untilShared();
+  await expect.poll(() => ben.page.locator('.tile.share').innerText()).toContain('Host’s screen');
+  await ben.seen('cluster-share-after-drain');
+  await amina.button('Stop sharing').click();
+  await ben.page.locator('.tile.share').waitFor({ state: 'detached' });
+  for (const person of [amina, ben]) await person.close();
+});
+
+/** Runs a command against a node. */
+async function parley(node: Server, ...args: string[]): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(binary, [...args, '--url', node.url, '--data-dir', nodes[0].dataDir]);
+  return stdout + stderr;
+}
 
 /** What watchSound stores in the page. */
 interface Watched {
