@@ -342,7 +342,7 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	if limits.management != nil {
-		management.Rate = limits.management
+		management.Rate, management.SessionRate = limits.management, limits.sessions
 	}
 	if a.callStats.requestLog != nil {
 		management.Calls, management.APIs = a.callStats.requestLog, a.callStats.apis

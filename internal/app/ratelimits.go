@@ -19,6 +19,9 @@ const (
 	// managementCallsPerSecond limits the calls of an integrator's token to the management API,
 	// of which some read much.
 	managementCallsPerSecond = 10
+	// sessionCallsPerSecond limits the calls of an integrator in the console. A page makes about ten when it is opened,
+	// and a person may open several at once.
+	sessionCallsPerSecond = 50
 	// failedAuthenticationsPerMinute limits the failed authentications of one
 	// address, on all versions together.
 	failedAuthenticationsPerMinute = 120
@@ -40,6 +43,7 @@ const (
 type rateLimits struct {
 	reads, writes   *ratelimit.Limiter
 	management      *ratelimit.Limiter // of integrators' tokens
+	sessions        *ratelimit.Limiter // of integrators in the console
 	failures, links *ratelimit.AddressLimiter
 	checks          *ratelimit.AddressLimiter
 	joinCalls       *ratelimit.AddressLimiter
@@ -59,6 +63,7 @@ func newRateLimits(newSeatsPerMinute int, redis *cluster.Redis, now func() time.
 		reads:      ratelimit.New(readsPerSecond, now, exchange("reads")),
 		writes:     ratelimit.New(writesPerSecond, now, exchange("writes")),
 		management: ratelimit.New(managementCallsPerSecond, now, exchange("management")),
+		sessions:   ratelimit.New(sessionCallsPerSecond, now, exchange("sessions")),
 		failures:   ratelimit.NewAddressLimiter(failedAuthenticationsPerMinute, now, exchange("failures")),
 		links:      ratelimit.NewAddressLimiter(wrongLinksPerMinute, now, exchange("links")),
 		checks:     ratelimit.NewAddressLimiter(connectionChecksPerMinute, now, exchange("checks")),

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"parley.example/client/sign"
 	"parley/internal/config"
@@ -84,34 +83,5 @@ func TestPlans_LimitRooms(t *testing.T) {
 	}
 	if status, _ := s.tryCreateRoom(s.APIKey, 5); status != http.StatusOK {
 		t.Errorf("5 participants on a plan of 5: got status %d, want 200", status)
-	}
-}
-
-// An integrator who opens a page of the console every second stays below the limit: a page reads
-// three paths, opens a stream of them, and follows them until the next page.
-func TestRateLimits_IntegratorBrowsesConsole(t *testing.T) {
-	t.Parallel()
-	const paths = 3
-	now := time.Unix(1_800_000_000, 0)
-	limit := newRateLimits(0, nil, func() time.Time { return now }).management
-	call := func(what string, second int) {
-		if ok, after := limit.Allow("token"); !ok {
-			t.Fatalf("%s after %d s: got refused for %s, want allowed", what, second, after)
-		}
-	}
-	for second := range 60 {
-		for range paths {
-			call("read", second)
-		}
-		call("open a stream", second)
-		for range paths {
-			call("first result", second)
-		}
-		if second%2 == 1 {
-			for range paths {
-				call("repeated result", second)
-			}
-		}
-		now = now.Add(time.Second)
 	}
 }

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { Person } from './browser';
-import { address, makeTokens, manage, project, setUpConsole, signIn } from './console';
-import { browser } from './fixture';
+import { address, makeTokens, manage, openPortal, project, setUpConsole, signIn } from './console';
+import { browser, server } from './fixture';
 
 setUpConsole();
 
@@ -192,4 +192,23 @@ test('a new secret waits until the one before is closed', async () => {
   await secret.getByRole('button', { name: 'Close anyway' }).click();
   await secret.waitFor({ state: 'hidden' });
   await person.close();
+});
+
+test('a customer opens several pages at once and is refused none', async () => {
+  await server.createRoom();
+  const customer = await Person.arrive(browser);
+  const refused: string[] = [];
+  customer.context.on('response', (response) => {
+    // Only some of the pages may follow their list; others are usually hidden, and do not try.
+    if (response.status() === 429 && !response.url().includes('/stream')) refused.push(response.url());
+  });
+  await openPortal(customer);
+  const open = async (): Promise<void> => {
+    const page = await customer.context.newPage();
+    await page.goto(address('/rooms'));
+    await page.getByRole('table', { name: 'Rooms' }).waitFor();
+  };
+  await Promise.all([1, 2, 3, 4].map(open));
+  expect(refused).toEqual([]);
+  await customer.close();
 });

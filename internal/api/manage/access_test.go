@@ -217,11 +217,22 @@ func testSeveralProjects(t *testing.T, b *fixture) {
 	b.assertError("POST", "/projects/"+one.project+"/suspend", nil, 403, "role_not_allowed",
 		"a token with the role integrator cannot do this: use one with the role operator, which an owner creates with "+
 			"parley token create --role operator")
+	cookie := b.signIn(m{"token": b.token})
 	limited := b.services(b.tokens, fakePlans{}, nil)
 	limited.Rate = exhausted{}
 	b.contract.WithHandler(withMiddleware(NewHandler(limited)), func() {
-		b.assertError("GET", "/projects", nil, 429, "rate_limited", "too many calls, try again later")
+		b.assertError("GET", "/projects", nil, 429, "rate_limited", "too many calls, try again in a moment")
 		b.asOwner(owner, func() m { return b.mustCall("GET", "/projects", nil) })
+		b.cookie = cookie
+		b.mustCall("GET", "/projects", nil)
+		b.cookie = ""
+	})
+	limited.Rate, limited.SessionRate = nil, exhausted{}
+	b.contract.WithHandler(withMiddleware(NewHandler(limited)), func() {
+		b.mustCall("GET", "/projects", nil)
+		b.cookie = cookie
+		b.assertError("GET", "/projects", nil, 429, "rate_limited", "too many calls, try again in a moment")
+		b.cookie = ""
 	})
 	for _, path := range []string{"/rooms", "/webhooks", "/webhook-targets", "/usage?organization_id=x"} {
 		if status, out := b.call("GET", path, nil); status != http.StatusBadRequest ||

@@ -39,12 +39,16 @@ func (s *server) authenticate(r *http.Request) (*http.Request, error) {
 
 // limit returns Exhausted if an integrator calls too often.
 func (s *server) limit(c operator.Caller) error {
-	if c.Role != operator.Integrator || s.Rate == nil {
+	rate := s.Rate
+	if c.SessionID != "" {
+		rate = s.SessionRate
+	}
+	if c.Role != operator.Integrator || rate == nil {
 		return nil
 	}
-	if ok, retryAfter := s.Rate.Allow(c.ID); !ok {
+	if ok, retryAfter := rate.Allow(c.ID); !ok {
 		return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", RetryAfter: retryAfter,
-			Message: "too many calls, try again later"}
+			Message: "too many calls, try again in a moment"}
 	}
 	return nil
 }
@@ -85,9 +89,9 @@ func (s *server) origin(r *http.Request) audit.Origin {
 	return origin
 }
 
-// RateLimiter limits how often a token may call.
+// RateLimiter limits how often a caller may call.
 type RateLimiter interface {
-	Allow(tokenID string) (ok bool, retryAfter time.Duration)
+	Allow(callerID string) (ok bool, retryAfter time.Duration)
 }
 
 // FailureLimiter limits the failed authentications of each client address.
