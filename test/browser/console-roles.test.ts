@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Person } from './browser';
-import { openPortal, project, type Role, roles, setUpConsole, signIn } from './console';
+import { openPortal, operators, project, readers, setUpConsole, signIn, type Visitor, visitors, writers } from './console';
 import { made, makePages, makeStates, openPage, receiver, room, withManyNodes } from './console-pages';
 import { browser, server } from './fixture';
 
-setUpConsole({ past: false });
+setUpConsole();
 
 let guest: Person;
 
@@ -21,15 +21,7 @@ afterAll(async () => {
   receiver.close();
 });
 
-/** The roles, and a customer with a portal link. */
-type Visitor = Role | 'portal';
-const visitors: Visitor[] = [...roles, 'portal'];
-
 const owners: Visitor[] = ['owner'];
-const operators: Visitor[] = [...owners, 'operator'];
-const readers: Visitor[] = [...operators, 'auditor'];
-const customers: Visitor[] = ['integrator', 'portal'];
-const writers: Visitor[] = [...operators, ...customers];
 
 const settings = ['Webhooks', 'Rooms', 'Guests', 'Access', 'Brand', 'Retention'].map((group) => `Change settings: ${group}`);
 

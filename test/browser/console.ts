@@ -12,6 +12,16 @@ import { fetchAgain, freeTCPPort, maxAgain } from './server';
 export const roles = ['owner', 'operator', 'auditor', 'integrator'] as const;
 export type Role = (typeof roles)[number];
 
+/** The roles, and a customer with a portal link. */
+export type Visitor = Role | 'portal';
+export const visitors: Visitor[] = [...roles, 'portal'];
+
+/** Those who may change the organizations and nodes, see them, use a project of their own, and change its rooms and keys. */
+export const operators: Visitor[] = ['owner', 'operator'];
+export const readers: Visitor[] = [...operators, 'auditor'];
+export const customers: Visitor[] = ['integrator', 'portal'];
+export const writers: Visitor[] = [...operators, ...customers];
+
 /** The management tokens of each role, and the project that the integrator may use. */
 export const tokens = {} as Record<Role, string>;
 export let project = '';
@@ -119,6 +129,14 @@ export async function openPortal({ page }: Person, { name = 'Visitor', of = proj
   const rights = { name, role: 'integrator', project_ids: [of] };
   await page.goto((await manage<{ url: string }>('POST', '/sign-in-links', rights)).url);
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+}
+
+/** Opens a page of the console as one of the visitors. */
+export async function visit(person: Person, visitor: Visitor, path: string): Promise<Page> {
+  if (visitor !== 'portal') return signIn(person, visitor, path);
+  await openPortal(person);
+  await person.page.goto(address(path));
+  return person.page;
 }
 
 /** Presses the button of an action inside a part of the page, and confirms it in its dialog. */
