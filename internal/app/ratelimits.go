@@ -16,12 +16,6 @@ const (
 	// bursts of twice as many.
 	writesPerSecond = 50
 	readsPerSecond  = 100
-	// managementCallsPerSecond limits the calls of an integrator's token to the management API,
-	// of which some read much.
-	managementCallsPerSecond = 10
-	// sessionCallsPerSecond limits the calls of an integrator in the console. A page makes about ten when it is opened,
-	// and a person may open several at once.
-	sessionCallsPerSecond = 50
 	// failedAuthenticationsPerMinute limits the failed authentications of one
 	// address, on all versions together.
 	failedAuthenticationsPerMinute = 120
@@ -62,8 +56,8 @@ func newRateLimits(newSeatsPerMinute int, redis *cluster.Redis, now func() time.
 	b := rateLimits{
 		reads:      ratelimit.New(readsPerSecond, now, exchange("reads")),
 		writes:     ratelimit.New(writesPerSecond, now, exchange("writes")),
-		management: ratelimit.New(managementCallsPerSecond, now, exchange("management")),
-		sessions:   ratelimit.New(sessionCallsPerSecond, now, exchange("sessions")),
+		management: ratelimit.New(manage.TokenCallsPerSecond, now, exchange("management")),
+		sessions:   ratelimit.New(manage.SessionCallsPerSecond, now, exchange("sessions")),
 		failures:   ratelimit.NewAddressLimiter(failedAuthenticationsPerMinute, now, exchange("failures")),
 		links:      ratelimit.NewAddressLimiter(wrongLinksPerMinute, now, exchange("links")),
 		checks:     ratelimit.NewAddressLimiter(connectionChecksPerMinute, now, exchange("checks")),

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"github.com/google/uuid"
 
 	"parley/internal/api/manage"
+	"parley/internal/validate"
 )
 
 // named is an object that a command accepts by its ID or its unique name.
@@ -158,8 +158,8 @@ func resolveFields(ctx context.Context, m manager, fields reflect.Value) error {
 // resolveName returns the ID of the object with a name. If several objects have the name, it
 // returns an error that lists their IDs.
 func resolveName(ctx context.Context, m manager, kind, text, projectID string) (string, error) {
-	if id, err := uuid.Parse(text); err == nil {
-		return id.String(), nil // in its canonical form
+	if id, ok := validate.ParseUUID(text); ok {
+		return id, nil
 	}
 	if text == "" || secretPath.MatchString("/"+text) {
 		return text, nil

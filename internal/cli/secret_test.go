@@ -72,8 +72,10 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 		return made
 	}
 	const room = `{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"Standup","welcome_message":""}}`
-	capitals := strings.ToUpper(q.OrganizationID) // as some databases print an ID
-	own := makes("project", "create", "--org", capitals, "--name", "Second")["project_id"].(string)
+	capitals := strings.ToUpper(q.OrganizationID)   // as some databases print an ID
+	const name = "d41d8cd98f00b204e9800998ecf8427e" // no ID, although it is a UUID without dashes
+	own := makes("project", "create", "--org", capitals, "--name", name)["project_id"].(string)
+	shows("project", "show", name)
 	for _, id := range []string{q.ProjectID, own} {
 		makes("key", "rotate", id)
 		makes("key", "rotate", id, "--force", "--overlap", "1h")

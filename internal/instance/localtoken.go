@@ -15,6 +15,7 @@ import (
 	"parley/internal/project"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/validate"
 )
 
 // CreateLocalToken creates a management token in the database itself, for an operator
@@ -55,8 +56,8 @@ func CreateLocalToken(
 
 // projectID returns the ID of a project that is given by ID or by unique name.
 func projectID(ctx context.Context, db *store.DB, given string) (string, error) {
-	if id, err := uuid.Parse(given); err == nil {
-		p, err := db.Project(ctx, id.String())
+	if id, ok := validate.ParseUUID(given); ok {
+		p, err := db.Project(ctx, id)
 		return p.ID, err
 	}
 	all, err := db.ProjectNames(ctx, project.ListQuery{})

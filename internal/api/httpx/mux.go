@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"parley/internal/validate"
 )
 
 // Mux routes the requests of one API. For unknown paths and methods it calls
@@ -43,7 +45,7 @@ func (m *Mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 	m.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		FromContext(r.Context()).Route = route
 		for _, name := range names {
-			if id, ok := ParseUUID(r.PathValue(name)); ok {
+			if id, ok := validate.ParseUUID(r.PathValue(name)); ok {
 				r.SetPathValue(name, id)
 			}
 		}

@@ -31,7 +31,7 @@ func Query(rawQuery string, names ...string) (map[string]string, error) {
 			return nil, fault.Invalidf("%s in the query is not percent-encoded correctly", name)
 		}
 		if slices.Contains(ownIDs, name) {
-			values[name], _ = ParseUUID(values[name])
+			values[name], _ = validate.ParseUUID(values[name])
 		}
 	}
 	return values, nil

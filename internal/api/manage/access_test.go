@@ -221,7 +221,7 @@ func testSeveralProjects(t *testing.T, b *fixture) {
 	limited := b.services(b.tokens, fakePlans{}, nil)
 	limited.Rate = exhausted{}
 	b.contract.WithHandler(withMiddleware(NewHandler(limited)), func() {
-		b.assertError("GET", "/projects", nil, 429, "rate_limited", "too many calls, try again in a moment")
+		b.assertError("GET", "/projects", nil, 429, "rate_limited", "more than 10 calls a second: try again in a moment")
 		b.asOwner(owner, func() m { return b.mustCall("GET", "/projects", nil) })
 		b.cookie = cookie
 		b.mustCall("GET", "/projects", nil)
@@ -231,7 +231,7 @@ func testSeveralProjects(t *testing.T, b *fixture) {
 	b.contract.WithHandler(withMiddleware(NewHandler(limited)), func() {
 		b.mustCall("GET", "/projects", nil)
 		b.cookie = cookie
-		b.assertError("GET", "/projects", nil, 429, "rate_limited", "too many calls, try again in a moment")
+		b.assertError("GET", "/projects", nil, 429, "rate_limited", "more than 50 calls a second: try again in a moment")
 		b.cookie = ""
 	})
 	for _, path := range []string{"/rooms", "/webhooks", "/webhook-targets", "/usage?organization_id=x"} {

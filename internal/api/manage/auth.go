@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -37,18 +38,27 @@ func (s *server) authenticate(r *http.Request) (*http.Request, error) {
 	return r.WithContext(audit.WithOrigin(ctx, origin)), nil
 }
 
+// The limits of an integrator, with bursts of twice as many calls.
+const (
+	// TokenCallsPerSecond limits the calls by a token, of which some read much.
+	TokenCallsPerSecond = 10
+	// SessionCallsPerSecond limits the calls in the console. A page makes about ten when it is opened, and a person may
+	// open several at once.
+	SessionCallsPerSecond = 50
+)
+
 // limit returns Exhausted if an integrator calls too often.
 func (s *server) limit(c operator.Caller) error {
-	rate := s.Rate
+	rate, bound := s.Rate, TokenCallsPerSecond
 	if c.SessionID != "" {
-		rate = s.SessionRate
+		rate, bound = s.SessionRate, SessionCallsPerSecond
 	}
 	if c.Role != operator.Integrator || rate == nil {
 		return nil
 	}
 	if ok, retryAfter := rate.Allow(c.ID); !ok {
 		return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", RetryAfter: retryAfter,
-			Message: "too many calls, try again in a moment"}
+			Message: fmt.Sprintf("more than %d calls a second: try again in a moment", bound)}
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (s *server) namedProjects(r *http.Request, query map[string]string, ids []s
 		return ProjectList{}, fault.Invalidf("project_ids must be at most %d IDs, not %d", validate.MaxPage, len(ids))
 	}
 	for i, text := range ids {
-		id, ok := httpx.ParseUUID(text)
+		id, ok := validate.ParseUUID(text)
 		if !ok {
 			return ProjectList{}, fault.Invalidf("project_ids must be IDs with a comma between them, not %q",
 				validate.Truncate(text, 40))

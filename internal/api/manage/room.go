@@ -57,7 +57,7 @@ func parseRoomQuery(rawQuery string) (q room.SearchQuery, err error) {
 			return q, err
 		}
 	}
-	if _, ok := httpx.ParseUUID(q.ID); q.ID != "" && !ok {
+	if _, ok := validate.ParseUUID(q.ID); q.ID != "" && !ok {
 		return q, fault.Invalidf("room_id must be the ID of a room, not %q", q.ID)
 	}
 	if q.Before != "" && uuid.Validate(q.Before) != nil {

@@ -170,7 +170,8 @@ type Services struct {
 	APIs       []string       // whose calls are recorded
 	Failures   FailureLimiter // nil for no limit
 	Rate       RateLimiter    // of integrators' tokens; nil for no limit
-	// SessionRate limits the calls of an integrator in the console, in all sessions of a token or user; nil for no limit.
+	// SessionRate limits the calls in the console of an integrator: of all sessions of a token or a user, or of the
+	// session of a portal link. Nil for no limit.
 	SessionRate RateLimiter
 
 	// Stopping is closed when the service stops, so that streams end. After waits between the

@@ -132,12 +132,12 @@ func testStream(t *testing.T, b *fixture) {
 	limited.Rate = exhausted{}
 	b.contract.WithHandler(withMiddleware(NewHandler(limited)), func() {
 		b.assertError("GET", "/stream?path=/rooms", nil, 429, "rate_limited",
-			"too many calls, try again in a moment")
+			"more than 10 calls a second: try again in a moment")
 	})
 	limited.Rate = new(allowance(2)) // the call and one of two results
 	b.contract.WithHandler(withMiddleware(NewHandler(limited)), func() {
 		b.assertError("GET", "/stream?path=/rooms&path=/projects", nil, 429, "rate_limited",
-			"too many calls, try again in a moment")
+			"more than 10 calls a second: try again in a moment")
 	})
 	b.token = owner
 	for query, want := range map[string]string{

@@ -13,6 +13,7 @@ import (
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/requestlog"
+	"parley/internal/validate"
 )
 
 // dummyKey belongs to no project. Calls for an unknown project are checked against
@@ -94,7 +95,7 @@ func (c *Call) projectInBody() (id string, isUUID bool, err error) {
 	if err := c.Fields.Err(); err != nil {
 		return "", false, err
 	}
-	id, isUUID = httpx.ParseUUID(text)
+	id, isUUID = validate.ParseUUID(text)
 	return id, isUUID, nil
 }
 

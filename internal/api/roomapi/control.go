@@ -6,6 +6,7 @@ import (
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/room"
+	"parley/internal/validate"
 )
 
 func (a *API) startScheduleRoom(c *Call) error {
@@ -143,7 +144,7 @@ func (c *Call) checkRoomID(text string, err error) (string, error) {
 // parseRoomID returns the canonical form of a room's id. A text that is not a
 // UUID is an unknown room, without a query to the database.
 func parseRoomID(text string) (string, error) {
-	id, ok := httpx.ParseUUID(text)
+	id, ok := validate.ParseUUID(text)
 	if !ok {
 		return "", room.ErrNotFound
 	}

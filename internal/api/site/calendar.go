@@ -12,6 +12,7 @@ import (
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/room"
+	"parley/internal/validate"
 )
 
 // calendarSuffix follows the path of a room in the path of its calendar file.
@@ -45,7 +46,7 @@ func (c Calendar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	setSecurityHeaders(w.Header(), "default-src 'none'", nil)
 	w.Header().Set("Cache-Control", cacheRevalidate)
-	id, ok := httpx.ParseUUID(strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/"+roomPrefix), calendarSuffix))
+	id, ok := validate.ParseUUID(strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/"+roomPrefix), calendarSuffix))
 	// A text that is no ID of a room may be one that the database refuses.
 	entry, err := room.CalendarEntry{}, error(room.ErrNotFound)
 	if ok {

@@ -16,8 +16,8 @@ import (
 	"net/http"
 	"strings"
 
-	"parley/internal/api/httpx"
 	"parley/internal/room"
+	"parley/internal/validate"
 )
 
 // pagePolicy is the Content-Security-Policy of the room page: it may load only
@@ -74,7 +74,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// The page itself shows the error if there is no such room.
 		f = h.files["index.html"]
 		if id, isRoom := strings.CutPrefix(name, roomPrefix); isRoom {
-			id, _ = httpx.ParseUUID(id)
+			id, _ = validate.ParseUUID(id)
 			var preview room.LinkPreview
 			preview, ancestors = h.rooms.RoomPage(r.Context(), id)
 			if preview.Title != "" {

@@ -3,9 +3,9 @@ package v4
 import (
 	"net/http"
 
-	"parley/internal/api/httpx"
 	"parley/internal/api/roomapi"
 	"parley/internal/fault"
+	"parley/internal/validate"
 )
 
 // joinEventRoute receives join events. The secret of the room's project signs them, so an
@@ -36,7 +36,7 @@ func (s *server) receiveJoinEvent(c *roomapi.Call) error {
 		return err
 	}
 	roomID := c.Request.PathValue("room_id")
-	if id, _ := httpx.ParseUUID(inBody); id != roomID {
+	if id, _ := validate.ParseUUID(inBody); id != roomID {
 		return fault.Invalidf("room_id must be that of the path")
 	}
 	err := s.rooms.MarkAttendance(c.Request.Context(), c.Project, roomID, name, c.Body, s.exclusive)

@@ -3,10 +3,10 @@ package v4
 import (
 	"net/http"
 
-	"parley/internal/api/httpx"
 	"parley/internal/api/roomapi"
 	"parley/internal/fault"
 	"parley/internal/project"
+	"parley/internal/validate"
 )
 
 // statusRoute sets the status of the project that the query names.
@@ -37,7 +37,7 @@ func queryProjectID(c *roomapi.Call) (string, error) {
 	if len(values) == 0 {
 		return "", fault.Invalidf("project_id is required in the query")
 	}
-	id, ok := httpx.ParseUUID(values[0])
+	id, ok := validate.ParseUUID(values[0])
 	if !ok || len(values) > 1 {
 		return "", fault.Invalidf("project_id in the query must be one UUID")
 	}
