@@ -175,8 +175,8 @@ var selectPastRoomCounts = `SELECT day, rooms FROM past_room_counts WHERE projec
 
 // findPastRooms adds up the rooms of each day, and returns the parts of a page and the number of all rooms. Its cost
 // depends on the days with past rooms. The way to a page begins at the nearer edge of its day, so it skips at most half
-// of the rooms of that day. A page with rooms of several days has two parts, before and after the end of its first day,
-// which skip none.
+// of the rooms of that day. A page with rooms of several days has two parts, on either side of the far edge of its
+// first day, which skip none.
 func (s *DB) findPastRooms(
 	ctx context.Context, projectID string, q room.PastQuery,
 ) (parts []pastPart, total int, err error) {

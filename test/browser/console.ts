@@ -16,11 +16,14 @@ export type Role = (typeof roles)[number];
 export type Visitor = Role | 'portal';
 export const visitors: Visitor[] = [...roles, 'portal'];
 
-/** Those who may change the organizations and nodes, see them, use a project of their own, and change its rooms and keys. */
+/** Those who may change organizations and nodes. */
 export const operators: Visitor[] = ['owner', 'operator'];
+
+/** Those who see all projects. */
 export const readers: Visitor[] = [...operators, 'auditor'];
-export const customers: Visitor[] = ['integrator', 'portal'];
-export const writers: Visitor[] = [...operators, ...customers];
+
+/** Those who may change the rooms and keys of a project. */
+export const writers: Visitor[] = [...operators, 'integrator', 'portal'];
 
 /** The management tokens of each role, and the project that the integrator may use. */
 export const tokens = {} as Record<Role, string>;
