@@ -336,14 +336,20 @@ func TestDoctor_Participants(t *testing.T) {
 		}
 		return a.Token
 	}
+	counted := func() int {
+		c := s.app.metrics.Media.Connections()
+		return c.UDP + c.TCP
+	}
 	join := func(network mediatest.Network, people int) {
 		t.Helper()
 		network.TLS = secure
 		for range people {
+			before := counted()
 			p, err := network.Join(t.Context(), s.app.BaseURL(), reserve())
 			if err != nil {
 				t.Fatal(err)
 			}
+			testkit.Eventually(t, "the server counts the participant", func() bool { return counted() > before })
 			p.Leave()
 		}
 	}
