@@ -29,17 +29,19 @@ func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
 	if err != nil {
 		addresses = nil
 	}
-	isPublic := slices.ContainsFunc(announced, func(ip netip.Addr) bool { return !ip.IsPrivate() && !ip.IsLoopback() })
 	switch {
 	case network.IsUnreachable(announced, addresses):
 		return found("node_ip", Error, "--rtc-node-ip "+suggestNodeIP(addresses), "Browsers that reach %s cannot reach the "+
 			"address for media, %s, so nobody hears anybody.", host, join(announced))
-	case len(addresses) == 0 && !isPublic:
+	case len(addresses) == 0 && !slices.ContainsFunc(announced, isPublic):
 		return unknown("%s, and this machine does not find %s, so it does not know whether browsers reach it",
 			join(announced), host)
 	}
 	return fine("%s", join(announced))
 }
+
+// isPublic reports whether an address can be reached from other networks.
+func isPublic(ip netip.Addr) bool { return !ip.Unmap().IsPrivate() && !ip.IsLoopback() }
 
 // noMediaAddress returns the result of a check that failed with an error of media.AnnouncedIPs.
 func noMediaAddress(announced []netip.Addr, err error) Result {
@@ -53,8 +55,8 @@ func noMediaAddress(announced []netip.Addr, err error) Result {
 	}
 	return found("node_ip", Error,
 		"Connect this machine to the network, or --rtc-node-ip ADDRESS, with an address of this machine",
-		"This machine has no address for media, so nobody hears anybody, and the server would not start now: %s.",
-		none.Reason())
+		"This machine has no address for media: %s. Without one, the server does not start, and if it runs already, nobody "+
+			"hears anybody.", none.Reason())
 }
 
 // suggestNodeIP returns those of the public addresses that this machine has, or what to put there. The
@@ -187,14 +189,14 @@ func isOwn(ip netip.Addr) bool {
 // suggestRecord returns the DNS records that lead a host to the announced addresses. The private ones among them are of
 // no use for a host with public addresses.
 func suggestRecord(host string, addresses, announced []netip.Addr) string {
-	isPublic := slices.ContainsFunc(addresses, func(ip netip.Addr) bool { return !ip.Unmap().IsPrivate() })
+	hasPublic := slices.ContainsFunc(addresses, isPublic)
 	var records []string
 	for _, ip := range announced {
 		record := "A"
 		if ip.Is6() {
 			record = "AAAA"
 		}
-		if !ip.IsLoopback() && (!isPublic || !ip.IsPrivate()) {
+		if !ip.IsLoopback() && (!hasPublic || isPublic(ip)) {
 			records = append(records, fmt.Sprintf("the %s record of %s to %s", record, host, ip))
 		}
 	}

@@ -117,7 +117,8 @@ func checkLive(
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
 		return unknown("%s redirects to another address, so --public-url may be wrong", base), mayBeProxy
 	case err != nil || live.Status == "":
-		return found("public_url", Error, "Send "+base+" to Parley in the proxy or the DNS, or correct --public-url.",
+		return found("public_url", Error,
+			"Point the DNS record or the proxy of "+publicHost(cfg)+" to Parley, or correct --public-url.",
 			"Another program than Parley responds at %s, with status %d.", base, status), mayBeProxy
 	}
 	if own := ownLive(ctx, cfg); isOtherServer(own, live, cfg.RedisURL.Reveal() != "") {
