@@ -243,3 +243,22 @@ test.each<Change>([
   // The next test begins without people in rooms.
   await expect.poll(async () => (await manage<{ participants: number }>('GET', '/overview')).participants).toBe(0);
 });
+
+test.each(['', '/rooms', '/requests', '/webhooks', '/usage', '/projects', '/audit', '/nodes'])(
+  'a page reads each address once when it is opened: console%s',
+  async (path) => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner');
+    const read: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/manage/')) read.push(request.url());
+    });
+    await page.goto(address(path));
+    await page.getByText('Updates live').waitFor();
+    await expect.poll(() => page.locator('.loading').count()).toBe(0);
+    expect(read.some((url) => url.endsWith('/caller'))).toBe(true);
+    const once = read.filter((url) => !url.includes('/stream?'));
+    expect(once.toSorted()).toEqual([...new Set(once)].toSorted());
+    for (const one of [...Person.present]) await one.close();
+  },
+);

@@ -3,7 +3,7 @@ import { useStore } from '../src/state/useStore';
 import { useFoundProjects } from './api/found';
 import { nameOf } from './api/projectNames';
 import { Projects, useFirstProjects, useHasMoreProjects, useProjectName, useProjects } from './api/projects';
-import { connected, restartStream, useGet } from './api/useGet';
+import { connected, restartStream, useFollow } from './api/useGet';
 import { timeZoneName } from './format';
 import { PageOf } from './pages';
 import { href, type Page, type Route, setQuery } from './router';
@@ -61,10 +61,7 @@ const roleNames: Record<Role, string> = { owner: 'Owner', operator: 'Operator', 
 export function Shell({ route }: { route: Route | null }): ReactElement {
   const { role } = useCaller();
   const { data, error, reload } = useFirstProjects();
-  const caller = useGet('/caller', {}).data;
-  useEffect(() => {
-    if (caller) setCaller(caller);
-  }, [caller]);
+  useFollow('/caller', {}, setCaller);
   useEffect(() => restartStream, []);
   useFocusAfterRemoval();
   const [open, setOpen] = useState(false);

@@ -33,6 +33,18 @@ export function useList<P extends PathOf<'get'>>(path: P, input: Input<P> | null
   return useFollowed(addressOrNull(path, input), follow, true);
 }
 
+/** Follows an operation whose result the page has already: receive gets what has changed. */
+export function useFollow<P extends PathOf<'get'>>(path: P, input: Input<P>, receive: (data: ResponseOf<P>) => void): void {
+  const address = addressOf(path, input as object);
+  useEffect(
+    () =>
+      live.watch(address, ({ data, error }) => {
+        if (!error) receive(data as ResponseOf<P>);
+      }),
+    [address, receive],
+  );
+}
+
 const addressOrNull = <P extends PathOf<'get'>>(path: P, input: Input<P> | null): string | null =>
   input === null ? null : addressOf(path, input as object);
 
