@@ -45,6 +45,9 @@ func (db *DB) CopyToPostgres(ctx context.Context, url string, migrations fs.FS, 
 	counts := map[string]int64{}
 	err = db.ReadSnapshot(ctx, func(source *Reader) error {
 		c.source = source
+		if err := c.copyContractions(ctx); err != nil {
+			return err
+		}
 		return c.copyTables(ctx, counts)
 	})
 	if err != nil {
@@ -93,6 +96,23 @@ func checkNoRows(ctx context.Context, r *Reader, seeded []string) error {
 type copier struct {
 	source, target *Reader
 	tx             pgx.Tx
+}
+
+// copyContractions adds the contractions that the service has recorded after the migrations.
+func (c *copier) copyContractions(ctx context.Context) error {
+	var versions []int64
+	err := c.source.query(ctx, `SELECT version FROM `+contractionsTable, nil, func(row Row) error {
+		var v int64
+		err := row.Scan(&v)
+		versions = append(versions, v)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = c.tx.Exec(ctx, `INSERT INTO `+contractionsTable+` (version) SELECT unnest($1::bigint[])
+		ON CONFLICT (version) DO NOTHING`, versions)
+	return err
 }
 
 // copyTables copies every table and sets its number of rows in counts.

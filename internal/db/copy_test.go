@@ -80,6 +80,7 @@ func noFinish(context.Context, *db.DB) error { return nil }
 func TestCopyToPostgres_EveryTypeAndOrder(t *testing.T) {
 	t.Parallel()
 	from, source := newCopySource(t)
+	mustExec(t, from.Raw(t), `INSERT INTO schema_contractions (version) VALUES (7)`)
 	to := storetest.Database{URL: storetest.Postgres(t)}
 	counts, err := source.CopyToPostgres(t.Context(), to.URL, copySchema, nil, noFinish)
 	want := map[string]int64{"zebras": 2500, "apples": 2500, "empty": 0}
@@ -92,6 +93,10 @@ func TestCopyToPostgres_EveryTypeAndOrder(t *testing.T) {
 		if diff := cmp.Diff(queryAny(t, from.Raw(t), q), got); diff != "" || len(got) != 2500 {
 			t.Errorf("%s: got %d rows, want 2500, those of the source (-want +got):\n%s", q, len(got), diff)
 		}
+	}
+	contractions := queryAny(t, to.Raw(t), `SELECT version FROM schema_contractions ORDER BY version`)
+	if diff := cmp.Diff([][]any{{int64(1)}, {int64(7)}}, contractions); diff != "" {
+		t.Errorf("contractions (-want +got):\n%s", diff)
 	}
 	var n int
 	err = to.Raw(t).QueryRow(`INSERT INTO apples (zebra, "order") SELECT min(id), 'new' FROM zebras RETURNING n`).Scan(&n)

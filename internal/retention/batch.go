@@ -84,10 +84,12 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// repeat runs a batch until it has nothing to do, at most roundBatches times. It reports
-// whether there may be more to do.
-func (s *Service) repeat(ctx context.Context, batch func(ctx context.Context) (done int, err error)) (bool, error) {
-	for range roundBatches {
+// repeat runs a batch until it has nothing to do, at most n times. It reports whether there may be
+// more to do.
+func (s *Service) repeat(
+	ctx context.Context, n int, batch func(ctx context.Context) (done int, err error),
+) (bool, error) {
+	for range n {
 		if done, err := batch(ctx); err != nil || done == 0 {
 			return false, err
 		}

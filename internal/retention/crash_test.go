@@ -101,15 +101,12 @@ func (f *fixture) checkUsage(raw *storetest.RawUsage, from time.Time, projects .
 // of these, and that the audit log is intact.
 func (f *fixture) checkRooms(ids []string) {
 	f.t.Helper()
-	raw := f.Raw(f.t)
 	for _, id := range ids {
-		var last, events, first, newest int64
-		err := raw.QueryRow(`SELECT r.event_sequence, count(*), min(e.sequence), max(e.sequence)
-			FROM rooms r JOIN events e ON e.room_id = r.id WHERE r.id = $1 GROUP BY r.id, r.event_sequence`, id).
-			Scan(&last, &events, &first, &newest)
-		if err != nil || first != 1 || newest != last || events != last {
-			f.t.Fatalf("room %s: got %d events from %d to %d, %v, want the events 1 to %d", id, events, first, newest, err, last)
+		r, err := f.db.Room(f.t.Context(), id)
+		if err != nil {
+			f.t.Fatal(err)
 		}
+		f.checkNumbers(id, int(r.EventSequence))
 	}
 	report, err := audit.NewService(f.db, time.Now).Verify(f.t.Context())
 	if err != nil || report.Problem != nil {
@@ -157,6 +154,13 @@ func TestMaintenance_SurvivesProcessCrash(t *testing.T) {
 		}
 		large := f.meeting(f.project.ID, f.now.Add(-50*day), guest{"Large Amina", "large-user-7"}, guest{"Bo", ""})
 		f.rejoin(large, "large-user-7", "Large Amina", 500) // more events than one transaction deletes
+		// Plan to pack events, keep earlier programs from starting, and wait until they would be seen.
+		for days := 3; days > 0; days-- {
+			f.write(func(ctx context.Context) error {
+				_, err := f.db.PreparePacking(ctx, f.now.AddDate(0, 0, -days), f.now)
+				return err
+			})
+		}
 		raw := f.ReadRawUsage(t)
 		existing := len(keptRooms(t, f.Raw(t), time.UnixMilli(0)))
 		kept := keptRooms(t, f.Raw(t), f.now.Add(-periods.Rooms))
@@ -194,13 +198,18 @@ func TestMaintenance_SurvivesProcessCrash(t *testing.T) {
 		if left := keptRooms(t, f.Raw(t), time.UnixMilli(0)); !slices.Equal(left, kept) {
 			t.Errorf("rooms after the last process: got %d, want only the %d that are kept", len(left), len(kept))
 		}
-		for _, table := range []string{"attendance", "seats", "sessions", "events", "links", "webhook_deliveries"} {
+		for _, table := range []string{"attendance", "seats", "sessions", "events", "packed_events", "links",
+			"webhook_deliveries"} {
 			var orphans int
 			err := f.Raw(t).QueryRow(`SELECT count(*) FROM ` + table + ` WHERE room_id NOT IN (SELECT id FROM rooms)`).
 				Scan(&orphans)
 			if err != nil || orphans != 0 {
 				t.Errorf("rows of deleted rooms in the table %s: got %d, %v, want none", table, orphans, err)
 			}
+		}
+		var unpacked int
+		if err := f.Raw(t).QueryRow(`SELECT count(*) FROM events`).Scan(&unpacked); err != nil || unpacked != 0 {
+			t.Errorf("events that are not packed: got %d, %v, want none", unpacked, err)
 		}
 		for _, name := range []string{"large-user-7", "Large Amina"} {
 			if got := f.rows(name); len(got) != 0 {
@@ -352,7 +361,8 @@ func TestDeletion_SurvivesProcessCrash(t *testing.T) {
 		if got := ofProject(second.ID); got != kept {
 			t.Errorf("the other project: got %+v, want %+v", got, kept)
 		}
-		for _, table := range []string{"attendance", "seats", "sessions", "events", "links", "webhook_deliveries"} {
+		for _, table := range []string{"attendance", "seats", "sessions", "events", "packed_events", "links",
+			"webhook_deliveries"} {
 			if n := count(`SELECT count(*) FROM ` + table + ` WHERE room_id NOT IN (SELECT id FROM rooms)`); n != 0 {
 				t.Errorf("rows of deleted rooms in the table %s: got %d, want none", table, n)
 			}

@@ -81,7 +81,7 @@ func TestDeleteProject_LeavesOnlyUsage(t *testing.T) {
 // The rooms of a deleted project are deleted a day later than its names. The receipt has the
 // sum of both, also after a restart in between.
 func TestDeleteProject_NoByteLeft(t *testing.T) {
-	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
+	onEachEnginePacked(t, defaults, func(t *testing.T, f *fixture) {
 		const name, userID = "Zebulon Quixote", "user-Zebulon-7"
 		other := storetest.Project(t, f.db)
 		kept := f.meeting(other.ID, f.now.Add(-3*day), guest{"Bo", ""})

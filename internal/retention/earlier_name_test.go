@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"parley/internal/audit"
+	"parley/internal/event"
 	"parley/internal/retention"
 	"parley/internal/store"
 )
@@ -39,7 +40,7 @@ func TestErase_EarlierName(t *testing.T) {
 		if err != nil || len(records) != 1 {
 			t.Fatalf("export: got %+v, %v, want one room", records, err)
 		}
-		if !slices.ContainsFunc(records[0].Events, func(e retention.Event) bool { return e.Data.FailedJoin != nil }) {
+		if !slices.ContainsFunc(records[0].Events, func(e event.Event) bool { return e.Data.FailedJoin != nil }) {
 			t.Errorf("exported events: got %+v, want the refused attempt to join among them", records[0].Events)
 		}
 		if _, err := f.retention.Erase(t.Context(), person); err != nil {

@@ -220,20 +220,20 @@ func (s *Service) erasePart(ctx context.Context, t *traces, at position, limit i
 	if t.isFirstPass(at) {
 		erase = t.eraseNames
 	}
+	var erased []event.Event
 	var changed []string
 	for _, e := range events {
 		at.event = e.Sequence
-		if !erase(&e.Data) {
-			continue
+		if erase(&e.Data) {
+			erased, changed = append(erased, e), append(changed, e.ID)
 		}
-		if err := s.store.UpdateEventData(ctx, e); err != nil {
-			return 0, at, err
-		}
-		changed = append(changed, e.ID)
+	}
+	if err := s.store.UpdateEvents(ctx, erased); err != nil {
+		return 0, at, err
 	}
 	done.Events += len(changed)
-	if err := s.eraseDeliveries(ctx, erase, changed, done); err != nil || len(events) == limit {
-		return limit, at, err
+	if err := s.eraseDeliveries(ctx, erase, changed, done); err != nil || len(events) >= limit {
+		return len(events), at, err
 	}
 	rows, next, err = s.eraseRows(ctx, t, at, limit-len(events), done)
 	return max(1, len(events)+rows), next, err

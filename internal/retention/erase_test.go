@@ -18,7 +18,7 @@ import (
 )
 
 func TestErase_NoByteLeft(t *testing.T) {
-	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+	onEachEnginePacked(t, retention.Periods{}, func(t *testing.T, f *fixture) {
 		const userID, name, oldName = "user-Zebulon-7", "Zebulon Quixote", "Zeb Formerly"
 		person := retention.Person{ProjectID: f.project.ID, UserID: userID}
 		other := guest{"Bo", "user-8"}
@@ -86,7 +86,7 @@ func TestErase_NoByteLeft(t *testing.T) {
 }
 
 func TestErase_BySeat(t *testing.T) {
-	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+	onEachEnginePacked(t, retention.Periods{}, func(t *testing.T, f *fixture) {
 		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Amina", ""}, guest{"Zebulon", ""})
 		seats, err := f.db.SeatsOfRoom(t.Context(), r.ID)
 		if err != nil {
@@ -234,7 +234,7 @@ func TestErase_NamesakeStays(t *testing.T) {
 // An erasure changes many events of a room in several transactions. The audit log has an
 // entry for the first room, and one for all others.
 func TestErase_ManyEvents(t *testing.T) {
-	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+	onEachEnginePacked(t, retention.Periods{}, func(t *testing.T, f *fixture) {
 		const rejoins = 700
 		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
 		f.rejoin(r, "user-7", "Zebulon", rejoins)

@@ -28,6 +28,12 @@ import (
 
 const day = 24 * time.Hour
 
+// pack is a row of packed_events.
+type pack struct {
+	last   int64 // number of the last event
+	events []byte
+}
+
 // fixture is a database with one project, and the services that a test of retention
 // needs.
 type fixture struct {
@@ -40,13 +46,31 @@ type fixture struct {
 	usage     *usage.Service
 	webhooks  *webhook.Service
 	retention *retention.Service
-	ended     []string // projects whose rooms were ended
-	changed   []string // projects that were reported as changed
+	packs     map[string]pack // those of readPacks after the last meeting; nil if no events are packed
+	ended     []string        // projects whose rooms were ended
+	changed   []string        // projects that were reported as changed
 }
 
 func onEachEngine(t *testing.T, periods retention.Periods, test func(t *testing.T, f *fixture)) {
 	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
 		test(t, newFixture(t, d, periods))
+	})
+}
+
+// onEachEnginePacked is onEachEngine for a test that is repeated with packed events.
+func onEachEnginePacked(t *testing.T, periods retention.Periods, test func(t *testing.T, f *fixture)) {
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		test(t, newFixture(t, d, periods))
+	})
+	t.Run("packed", func(t *testing.T) {
+		storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+			f := newFixture(t, d, periods)
+			f.packs = map[string]pack{}
+			test(t, f)
+			if len(f.packs) == 0 {
+				t.Error("got no packed events, want some")
+			}
+		})
 	})
 }
 
@@ -189,6 +213,7 @@ func (f *fixture) meeting(projectID string, ended time.Time, guests ...guest) *r
 		add(event.ParticipantJoinFailed, func(d *event.Data) { d.FailedJoin = &event.FailedJoin{Name: "Refused", Code: "x"} })
 		add(event.ParticipantReported, func(d *event.Data) { d.Mark = &event.AttendanceMark{Name: "Marked"} })
 		add(event.RoomEnded, func(*event.Data) {})
+		events[len(events)-1].At = ended
 		if err := f.db.AppendEvents(ctx, events); err != nil {
 			return err
 		}
@@ -217,17 +242,54 @@ func (f *fixture) meeting(projectID string, ended time.Time, guests ...guest) *r
 		r.EventSequence = int64(len(events))
 		return f.db.UpdateRoom(ctx, r)
 	})
+	if f.packs != nil {
+		storetest.Pack(f.t, f.db, r.EndedAt.Add(time.Hour))
+		f.packs = f.readPacks()
+	}
 	return r
 }
 
-// rows returns the number of rows, by table, that contain a text anywhere.
+// readPacks returns the rows of packed_events, by the ID of the room. No room has two.
+func (f *fixture) readPacks() map[string]pack {
+	f.t.Helper()
+	packs := map[string]pack{}
+	err := f.db.Query(f.t.Context(), `SELECT room_id, last_sequence, events FROM packed_events`, nil,
+		func(row db.Row) error {
+			var id string
+			var p pack
+			err := row.Scan(&id, &p.last, &p.events)
+			packs[id] = p
+			return err
+		})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return packs
+}
+
+// rows returns the number of rows, by table, that contain a text anywhere. Each packed event counts as a row of events.
 func (f *fixture) rows(text string) map[string]int {
 	f.t.Helper()
 	found := map[string]int{}
 	for table, rows := range f.Rows(f.t) {
 		for _, row := range rows {
-			if strings.Contains(row, text) {
+			if strings.Contains(row, text) && table != "packed_events" {
 				found[table]++
+			}
+		}
+	}
+	for roomID, p := range f.readPacks() {
+		events, err := f.db.RoomEvents(f.t.Context(), roomID, 0, int(p.last))
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, e := range events {
+			data, err := json.Marshal(e.Data)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			if strings.Contains(string(data), text) {
+				found["events"]++
 			}
 		}
 	}
@@ -381,7 +443,7 @@ func (f *fixture) checkNumbers(roomID string, n int) {
 }
 
 // checkNoByteLeft fails if a row, a new backup, or a file of a SQLite database contains one of
-// some texts. They must contain kept, which proves that the search works.
+// some texts, or a pack as it was before. They must contain kept, which proves that the search works.
 func (f *fixture) checkNoByteLeft(texts []string, kept string) {
 	f.t.Helper()
 	backup := f.backup()
@@ -396,6 +458,12 @@ func (f *fixture) checkNoByteLeft(texts []string, kept string) {
 			if files := f.filesContain(text); len(files) > 0 {
 				f.t.Errorf("files that contain %q: got %v, want none", text, files)
 			}
+		}
+	}
+	now := f.readPacks()
+	for id, p := range f.packs {
+		if f.URL == "" && !bytes.Equal(now[id].events, p.events) && len(f.filesContain(string(p.events))) > 0 {
+			f.t.Errorf("files: got the earlier pack of room %s, want none", id)
 		}
 	}
 	if !bytes.Contains(backup, []byte(kept)) || f.URL == "" && len(f.filesContain(kept)) == 0 {

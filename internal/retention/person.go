@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/internal/audit"
+	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/room"
 	"parley/internal/validate"
@@ -47,7 +48,7 @@ type RoomRecord struct {
 	Seats       []Seat
 	Links       []Link
 	Connections []Connection
-	Events      []Event
+	Events      []event.Event
 	HostActions []PersonAction
 	Knocks      []room.Knock
 }
@@ -157,7 +158,7 @@ func (s *Service) readRecord(ctx context.Context, p Person, r PersonRoom) (RoomR
 			record.Knocks = append(record.Knocks, k)
 		}
 	}
-	return record, s.eachPersonEvent(ctx, r.ID, func(e Event) {
+	return record, s.eachPersonEvent(ctx, r.ID, func(e event.Event) {
 		if data := e.Data; found.erase(&data) {
 			record.Events = append(record.Events, e)
 		}
@@ -165,7 +166,7 @@ func (s *Service) readRecord(ctx context.Context, p Person, r PersonRoom) (RoomR
 }
 
 // eachPersonEvent calls do for each event about people in a room.
-func (s *Service) eachPersonEvent(ctx context.Context, roomID string, do func(e Event)) error {
+func (s *Service) eachPersonEvent(ctx context.Context, roomID string, do func(e event.Event)) error {
 	for after, more := int64(0), true; more; {
 		events, err := s.store.EventsAboutPeople(ctx, roomID, after, personEvents)
 		if err != nil {
@@ -175,7 +176,7 @@ func (s *Service) eachPersonEvent(ctx context.Context, roomID string, do func(e 
 			do(e)
 			after = e.Sequence
 		}
-		more = len(events) == personEvents
+		more = len(events) >= personEvents
 	}
 	return nil
 }
@@ -194,7 +195,7 @@ func (s *Service) addEarlierNames(ctx context.Context, t *traces) error {
 			}
 		}
 	}
-	return s.eachPersonEvent(ctx, t.roomID, func(e Event) {
+	return s.eachPersonEvent(ctx, t.roomID, func(e event.Event) {
 		if p := e.Data.Participant; p != nil && t.hasIdentity(p.Identity) {
 			t.addName(p.Name)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestExport_ListsEverything(t *testing.T) {
-	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+	onEachEnginePacked(t, retention.Periods{}, func(t *testing.T, f *fixture) {
 		var want []string
 		for i := range 25 {
 			r := f.meeting(f.project.ID, f.now.Add(-time.Duration(i+2)*day), guest{"Amina", "user-7"}, guest{"Bo", "user-8"})

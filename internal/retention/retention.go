@@ -107,16 +107,6 @@ type Seat struct {
 	CreatedAt    time.Time
 }
 
-// Event is an event of a room with the part that may name people.
-type Event struct {
-	ID       string
-	RoomID   string
-	Sequence int64
-	Type     event.Type
-	At       time.Time
-	Data     event.Data
-}
-
 // HostAction is what an action of a host says about people; see room.HostAction.
 type HostAction struct {
 	N          int64 // number of the action in its room
@@ -176,6 +166,12 @@ type Store interface {
 	// time and cannot get deliveries any more: those of ended rooms and of replays. It
 	// returns their number.
 	PruneStreams(ctx context.Context, before time.Time, limit int) (int, error)
+	// PreparePacking must be called before PackEvents. If a room was over before a time, it plans when the first events
+	// are packed. Then it records that no program may start any more that cannot read packed events.
+	PreparePacking(ctx context.Context, now, before time.Time) (Packing, error)
+	// PackEvents packs about limit events of rooms that were over in a period, so that they take less space. It returns
+	// their number, and the end of the last of these rooms.
+	PackEvents(ctx context.Context, from, before time.Time, limit int) (events int, last time.Time, err error)
 	// PruneTargets deletes at most limit failure records of URLs that began to fail before a time, have nothing to
 	// deliver and wait for no operator to resume them. It returns their number.
 	PruneTargets(ctx context.Context, before time.Time, limit int) (int, error)
@@ -185,16 +181,25 @@ type Store interface {
 	DeletionStore
 }
 
+// Packing says whether events may be packed.
+type Packing struct {
+	Allowed   bool
+	Closed    bool      // no program can start any more that cannot read packed events
+	From      time.Time // when the first events are packed; zero if there is no room to pack
+	OlderNode string    // a node that cannot read packed events, so that none are packed; empty without one
+}
+
 // PersonStore finds and erases what names people.
 type PersonStore interface {
 	// LockRooms locks the rooms that exist until the transaction of ctx ends.
 	LockRooms(ctx context.Context, ids []string) error
 	// SeatsOfRoom returns the seats of a room.
 	SeatsOfRoom(ctx context.Context, roomID string) ([]Seat, error)
-	// EventsAboutPeople returns at most limit events of a room whose types may name people,
-	// with a sequence number greater than after, in order.
-	EventsAboutPeople(ctx context.Context, roomID string, after int64, limit int) ([]Event, error)
-	UpdateEventData(ctx context.Context, e Event) error
+	// EventsAboutPeople returns events of a room whose types may name people, with a sequence number greater than after,
+	// in order. It returns at least limit events if there are as many.
+	EventsAboutPeople(ctx context.Context, roomID string, after int64, limit int) ([]event.Event, error)
+	// UpdateEvents stores the data of events of one room, which must be in order.
+	UpdateEvents(ctx context.Context, events []event.Event) error
 	// DeliveriesOfEvents returns the deliveries of events.
 	DeliveriesOfEvents(ctx context.Context, eventIDs []string) ([]webhook.Delivery, error)
 	// EraseDelivery replaces the body of a delivery, and deletes the answers to it.
@@ -291,6 +296,7 @@ type Service struct {
 	compactAfter time.Time     // no attempt of a sweep to compact is due before; zero if the last one did not fail
 	compactDelay time.Duration // between the last failed attempt and compactAfter
 	recordAfter  time.Time     // what sweeps delete in all projects is not recorded before
+	packing      Packing       // in the last sweep
 }
 
 // Rooms ends the rooms of a project that is deleted.

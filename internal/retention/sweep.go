@@ -15,9 +15,9 @@ import (
 const (
 	// sweepInterval is the time between two sweeps.
 	sweepInterval = time.Hour
-	// deletionInterval is the time between two sweeps while a project is being deleted,
-	// because its last rooms can be deleted only after their hour has been rolled up.
-	deletionInterval = time.Minute
+	// moreInterval is the time between two sweeps while a sweep leaves something to do. It leaves the last rooms of a
+	// project that is being deleted until their hour has been rolled up.
+	moreInterval = time.Minute
 
 	projectBatch = 100
 
@@ -33,13 +33,20 @@ const (
 	// sessionPeriod is how long sessions of the console are kept after they expire, so that a
 	// list shows who was there.
 	sessionPeriod = 30 * 24 * time.Hour
+
+	// packAfter is the time after the end of a room in which its events are not packed, because most of the late ones,
+	// such as ratings, are recorded in it.
+	packAfter = time.Hour
+	// packBatches is the number of transactions that pack events in a sweep. After an upgrade there may be millions of
+	// rooms to pack, and the deletion of a project waits for the next sweep.
+	packBatches = 1000
 )
 
-// Run sweeps every hour until ctx ends, and every minute while a project is being deleted or
-// after an error.
+// Run sweeps every hour until ctx ends, and every minute while a project is being deleted, while there are more events
+// to pack, or after an error.
 func (s *Service) Run(ctx context.Context) {
 	for {
-		deleting, err := s.Sweep(ctx)
+		more, err := s.Sweep(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -49,8 +56,8 @@ func (s *Service) Run(ctx context.Context) {
 			s.log.Error("delete old data failed, will retry", "error", err)
 		}
 		interval := sweepInterval
-		if deleting || err != nil {
-			interval = deletionInterval
+		if more || err != nil {
+			interval = moreInterval
 		}
 		timer := time.NewTimer(interval)
 		select {
@@ -64,11 +71,12 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// Sweep deletes the data that is older than its period, continues the deletion of projects, and
-// compacts the files if that is due. It reports whether a project is still being deleted. If a project
-// fails, Sweep continues with the others and returns the errors of all. Several
+// Sweep deletes the data that is older than its period, continues the deletion of projects, packs the events of rooms
+// that are over, and compacts the files if that is due. It reports whether a project is still being deleted, or events
+// remain to be packed. If a project fails, Sweep continues with the others and returns the errors of all. Several
 // nodes may sweep at the same time, but each calls it from one goroutine.
-func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
+func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
+	deleting := false
 	due, err := s.dueProjects(ctx)
 	errs := []error{err}
 	swept := map[string]*sweptProject{} // by ID of the project
@@ -112,8 +120,51 @@ func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
 	}), s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
 		return s.store.DeleteConsoleSessions(ctx, cutoff(s.now(), sessionPeriod), s.batchRows)
 	}), s.sweepCallsWithoutProject(ctx))
-	errs = append(errs, s.recordDaily(ctx))
-	return deleting, errors.Join(errs...)
+	unpacked, err := s.packEvents(ctx)
+	errs = append(errs, err, s.recordDaily(ctx))
+	return deleting || unpacked, errors.Join(errs...)
+}
+
+// packEvents packs the events of rooms that are over. It reports whether there may be more.
+func (s *Service) packEvents(ctx context.Context) (more bool, err error) {
+	now := s.now()
+	before := now.Add(-packAfter)
+	var packing Packing
+	err = s.store.WriteInBackground(ctx, func(ctx context.Context) (err error) {
+		packing, err = s.store.PreparePacking(ctx, now, before)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	s.logPacking(packing)
+	if !packing.Allowed {
+		return packing.Closed && packing.OlderNode == "", nil
+	}
+	var from, last time.Time
+	return s.repeat(ctx, packBatches, func(ctx context.Context) (int, error) {
+		rows, err := s.transact(ctx, func(ctx context.Context) (rows int, err error) {
+			rows, last, err = s.store.PackEvents(ctx, from, before, s.batchRows)
+			return rows, err
+		})
+		from = last
+		return rows, err
+	})
+}
+
+// logPacking logs what has changed since the last sweep of this process.
+func (s *Service) logPacking(now Packing) {
+	before := s.packing
+	s.packing = now
+	switch {
+	case now.OlderNode != "":
+		s.log.Warn("events of ended rooms are not packed, because a node of an earlier version runs", "node", now.OlderNode)
+	case now.Closed && !now.Allowed && !before.Closed:
+		s.log.Info("events of ended rooms are packed from now on, and no earlier version can use the database any more")
+	case !now.Closed && !now.From.Equal(before.From):
+		s.log.Info("events of ended rooms will be packed, until then you can go back to an earlier version",
+			"from", now.From.UTC().Format(time.RFC3339))
+	}
 }
 
 // dueProjects returns the IDs of the projects in which a sweep has work. It only reads, because most
@@ -232,7 +283,9 @@ func (s *Service) sweepProject(ctx context.Context, p project.Project, swept *sw
 		if before.IsZero() {
 			continue
 		}
-		unfinished, err := s.repeat(ctx, func(ctx context.Context) (int, error) { return step.batch(ctx, before) })
+		unfinished, err := s.repeat(ctx, roundBatches, func(ctx context.Context) (int, error) {
+			return step.batch(ctx, before)
+		})
 		if err != nil {
 			return false, err
 		}

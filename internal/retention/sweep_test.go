@@ -52,7 +52,7 @@ func TestPeriods_ForProject(t *testing.T) {
 }
 
 func TestSweep_DeletesOldRooms(t *testing.T) {
-	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
+	onEachEnginePacked(t, defaults, func(t *testing.T, f *fixture) {
 		amina := guest{"Amina", ""}
 		old := f.meeting(f.project.ID, f.now.Add(-365*day-time.Minute), amina, guest{"Bo", ""})
 		kept := f.meeting(f.project.ID, f.now.Add(-365*day+time.Minute), amina)
@@ -136,7 +136,7 @@ func TestSweep_KeepsRoomsDuringOpenConnection(t *testing.T) {
 }
 
 func TestSweep_ErasesPeople(t *testing.T) {
-	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
+	onEachEnginePacked(t, defaults, func(t *testing.T, f *fixture) {
 		old := f.meeting(f.project.ID, f.now.Add(-91*day), guest{"Old Amina", "old-user-7"}, guest{"Old Bo", ""})
 		f.meeting(f.project.ID, f.now.Add(-89*day), guest{"New Amina", "new-user-7"})
 		f.sweep()
@@ -163,7 +163,7 @@ func TestSweep_ErasesPeople(t *testing.T) {
 // A person can be followed through the events of a room after the erasure: the identity
 // becomes the seat.
 func TestSweep_KeepsPairsOfEvents(t *testing.T) {
-	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
+	onEachEnginePacked(t, defaults, func(t *testing.T, f *fixture) {
 		r := f.meeting(f.project.ID, f.now.Add(-91*day), guest{"Amina", "user-7"}, guest{"Bo", ""})
 		f.sweep()
 		events, err := storetest.Events(t.Context(), f.db, r.ID)

@@ -12,7 +12,7 @@ import (
 )
 
 // compactEventData is the stored form of event.Data. It leaves out what the row of the event
-// has, because events are about half of a database: the ID of the room, also as the beginning
+// has, because events are a large part of a database: the ID of the room, also as the beginning
 // of the ID of a session, and the time of a join. Rows of earlier releases have the JSON of
 // event.Data.
 type compactEventData struct {
@@ -139,10 +139,10 @@ func parseEventData(text, roomID string, at time.Time) (event.Data, error) {
 	return d, nil
 }
 
-// scanEvent scans a row of selectEvents. more are the destinations of the columns after it.
-func scanEvent(row db.Row, more ...any) (e event.Event, err error) {
+// scanEvent scans a row of selectEvents.
+func scanEvent(row db.Row) (e event.Event, err error) {
 	var data string
-	if err := row.Scan(eventTable.dests(&e, append([]any{&e.ProjectID, &data}, more...)...)...); err != nil {
+	if err := row.Scan(eventTable.dests(&e, &e.ProjectID, &data)...); err != nil {
 		return event.Event{}, err
 	}
 	if e.Data, err = parseEventData(data, e.RoomID, e.At); err != nil {

@@ -144,6 +144,7 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small 
 			t.Fatalf("%s: %v", q, err)
 		}
 	}
+	storetest.Pack(t, db, end.AddDate(0, -1, 0))
 	if d.URL != "" {
 		if _, err := raw.Exec(`VACUUM ANALYZE`); err != nil {
 			t.Fatal(err)

@@ -76,6 +76,10 @@ func sweepsOf(db *store.DB, p project.Project) []sweep {
 			_, err := db.MergePastRoomCounts(ctx, sweepLimit)
 			return err
 		}},
+		{name: "events to pack", run: func(ctx context.Context, before time.Time) error {
+			_, _, err := db.PackEvents(ctx, time.Time{}, before, sweepLimit)
+			return err
+		}},
 		{name: "due rooms", run: func(ctx context.Context, before time.Time) error {
 			_, err := db.DueRooms(ctx, before, sweepLimit)
 			return err

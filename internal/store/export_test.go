@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"testing/fstest"
@@ -30,3 +31,18 @@ var CheckOlderNodesFor = checkOlderNodes
 
 // SelectPastRoomCounts is the statement that adds up the past rooms of a project.
 var SelectPastRoomCounts = selectPastRoomCounts
+
+// PackedData returns the stored data of the packed events of a room.
+func PackedData(ctx context.Context, s *DB, roomID string) (data []string, err error) {
+	packs, err := s.queryPacks(ctx, selectPacks+`WHERE room_id = $1 ORDER BY last_sequence`, roomID)
+	for _, p := range packs {
+		rows, err := p.unpack()
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			data = append(data, row.data)
+		}
+	}
+	return data, err
+}

@@ -228,6 +228,7 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 		_, err := db.InsertAttendance(ctx, late, later())
 		return err
 	}))
+	storetest.Pack(t, db, later())
 	return p.ID, secrets
 }
 

@@ -3,14 +3,18 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
-	"parley/internal/db"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/retention"
 	"parley/internal/webhook"
 )
+
+// personEventTypes are the types of events that may name people.
+var personEventTypes = []event.Type{event.ParticipantJoined, event.ParticipantLeft, event.ParticipantJoinFailed,
+	event.AttendanceMarked, event.ParticipantReported, event.FeedbackGiven}
 
 var (
 	personSeatTable = newTable("seats",
@@ -44,22 +48,11 @@ var (
 		timestamp("joined_at", func(c *retention.Connection) *time.Time { return &c.JoinedAt }),
 		timestamp("left_at", func(c *retention.Connection) *time.Time { return &c.LeftAt }),
 	)
-	personEventTable = newTable("events",
-		text("id", func(e *retention.Event) *string { return &e.ID }),
-		text("room_id", func(e *retention.Event) *string { return &e.RoomID }),
-		number("sequence", func(e *retention.Event) *int64 { return &e.Sequence }),
-		text("type", func(e *retention.Event) *event.Type { return &e.Type }),
-		timestamp("at", func(e *retention.Event) *time.Time { return &e.At }),
-	)
-
 	selectSeatsOfRoom  = "SELECT " + personSeatTable.selectList + ", state <> 'free' FROM seats WHERE room_id = $1"
 	selectLinksOfRoom  = personLinkTable.selectFrom + "WHERE (name <> '' OR user_id <> '') AND room_id = $1"
 	selectConnections  = connectionTable.selectFrom + "WHERE seat_id IN %s ORDER BY joined_at, id"
-	selectPersonEvents = "SELECT " + personEventTable.selectList + ", data FROM events WHERE type IN ('" +
-		string(event.ParticipantJoined) + "', '" + string(event.ParticipantLeft) + "', '" +
-		string(event.ParticipantJoinFailed) + "', '" + string(event.AttendanceMarked) + "', '" +
-		string(event.ParticipantReported) + "', '" +
-		string(event.FeedbackGiven) + "') AND room_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3"
+	selectPersonEvents = selectEvents + ` FROM events WHERE type IN ` + typeList(personEventTypes) +
+		` AND room_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`
 	selectDeliveriesOfEvents = deliveryTable.selectFrom + "WHERE event_id IN "
 
 	// Each branch reads an index in the order of the rooms. The conditions on empty IDs
@@ -91,29 +84,41 @@ func (s *DB) ConnectionsOfSeats(ctx context.Context, seatIDs []string) ([]retent
 	return queryAll(ctx, s, connectionTable, fmt.Sprintf(selectConnections, list), args...)
 }
 
+func isAboutPeople(t event.Type) bool { return slices.Contains(personEventTypes, t) }
+
+// EventsAboutPeople returns whole packs, because their events are erased together.
 func (s *DB) EventsAboutPeople(
 	ctx context.Context, roomID string, after int64, limit int,
-) ([]retention.Event, error) {
-	var events []retention.Event
-	err := s.Query(ctx, selectPersonEvents, []any{roomID, after, limit}, func(row db.Row) error {
-		var e retention.Event
-		var data string
-		err := row.Scan(personEventTable.dests(&e, &data)...)
-		if err == nil {
-			e.Data, err = parseEventData(data, e.RoomID, e.At)
-		}
-		events = append(events, e)
-		return err
-	})
-	return events, err
+) ([]event.Event, error) {
+	rows, err := s.queryEvents(ctx, selectPersonEvents, roomID, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	page := packedPage{roomID: roomID, after: after, limit: limit, wanted: isAboutPeople}
+	page.wholePacks = true
+	return s.withPacked(ctx, page, rows)
 }
 
-func (s *DB) UpdateEventData(ctx context.Context, e retention.Event) error {
-	data, err := formatEventData(&e.Data, e.RoomID, e.At)
-	if err != nil {
-		return fmt.Errorf("event %s: %w", e.ID, err)
+func (s *DB) UpdateEvents(ctx context.Context, events []event.Event) error {
+	if len(events) == 0 {
+		return nil
 	}
-	return s.Exec(ctx, `UPDATE events SET data = $3 WHERE room_id = $1 AND sequence = $2`, e.RoomID, e.Sequence, data)
+	others, err := s.updatePacked(ctx, events)
+	if err != nil {
+		return err
+	}
+	for i := range others {
+		e := &others[i]
+		data, err := formatEventData(&e.Data, e.RoomID, e.At)
+		if err != nil {
+			return fmt.Errorf("event %s: %w", e.ID, err)
+		}
+		err = s.Exec(ctx, `UPDATE events SET data = $3 WHERE room_id = $1 AND sequence = $2`, e.RoomID, e.Sequence, data)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *DB) DeliveriesOfEvents(ctx context.Context, eventIDs []string) ([]webhook.Delivery, error) {

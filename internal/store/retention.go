@@ -86,8 +86,12 @@ func (s *DB) WriteInBackground(ctx context.Context, work func(ctx context.Contex
 // attendance of the first seats goes before these seats, so that no batch reads the rows of
 // another one.
 func (s *DB) DeleteRoom(ctx context.Context, id string, limit int) (deleted retention.Deleted, rows int, err error) {
+	packs, packed, err := s.deletePacked(ctx, id, limit)
+	if err != nil || packs == limit {
+		return retention.Deleted{Events: packed}, packs, err
+	}
 	var actions, sessions, knocks, breakouts, streams int
-	rows, err = s.deleteUpTo(ctx, id, limit, []limitedDelete{
+	rows, err = s.deleteUpTo(ctx, id, limit-packs, []limitedDelete{
 		{&deleted.Events, `DELETE FROM events WHERE room_id = $1 AND sequence IN (SELECT sequence FROM events
 			WHERE room_id = $1 ORDER BY sequence LIMIT $2) RETURNING sequence`},
 		{&actions, `DELETE FROM host_actions WHERE room_id = $1 AND n IN (SELECT n FROM host_actions
@@ -106,7 +110,8 @@ func (s *DB) DeleteRoom(ctx context.Context, id string, limit int) (deleted rete
 			WHERE project_id = (SELECT project_id FROM rooms WHERE id = $1) AND room_id = $1 LIMIT $2) RETURNING id`},
 		{&deleted.Rooms, `DELETE FROM rooms WHERE id IN (SELECT id FROM rooms WHERE id = $1 LIMIT $2) RETURNING id`},
 	})
-	return deleted, rows, err
+	deleted.Events += packed
+	return deleted, packs + rows, err
 }
 
 // limitedDelete is a statement that deletes rows of the object $1, at most $2, and returns

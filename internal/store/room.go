@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"parley/internal/db"
@@ -142,10 +143,8 @@ var eventTable = newTable("events",
 var (
 	insertEvent           = eventTable.newInsertStmt(2, db.InsertColumn{Name: "data", Type: "text"})
 	selectEvents          = "SELECT " + eventTable.selectList + ", (SELECT project_id FROM rooms WHERE id = room_id), data"
-	selectDeliveredEvents = selectEvents + `, coalesce((SELECT p.sequence FROM events p
-			WHERE p.room_id = e.room_id AND p.sequence < e.sequence AND p.type <> $3
-			ORDER BY p.sequence DESC LIMIT 1), 0)
-		FROM events e WHERE room_id = $1 AND sequence > $2 AND type <> $3 ORDER BY sequence LIMIT $4`
+	selectDeliveredEvents = selectEvents + ` FROM events
+		WHERE room_id = $1 AND sequence > $2 AND type <> '` + string(event.AttendanceMarked) + `' ORDER BY sequence LIMIT $3`
 	selectRoomEvents = selectEvents + ` FROM events
 		WHERE room_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`
 )
@@ -164,9 +163,9 @@ func (s *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 	return nil
 }
 
-func (s *DB) RoomEvents(ctx context.Context, roomID string, after int64, limit int) ([]event.Event, error) {
-	var events []event.Event
-	err := s.Query(ctx, selectRoomEvents, []any{roomID, after, limit}, func(row db.Row) error {
+// queryEvents returns the events that a statement with selectEvents selects.
+func (s *DB) queryEvents(ctx context.Context, q string, args ...any) (events []event.Event, err error) {
+	err = s.Query(ctx, q, args, func(row db.Row) error {
 		e, err := scanEvent(row)
 		events = append(events, e)
 		return err
@@ -174,52 +173,102 @@ func (s *DB) RoomEvents(ctx context.Context, roomID string, after int64, limit i
 	return events, err
 }
 
+// typeList returns the types of events as a list in SQL.
+func typeList(types []event.Type) string {
+	quoted := make([]string, len(types))
+	for i, t := range types {
+		quoted[i] = "'" + string(t) + "'"
+	}
+	return "(" + strings.Join(quoted, ", ") + ")"
+}
+
+func isAny(event.Type) bool { return true }
+
+func (s *DB) RoomEvents(ctx context.Context, roomID string, after int64, limit int) ([]event.Event, error) {
+	rows, err := s.queryEvents(ctx, selectRoomEvents, roomID, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	return s.withPacked(ctx, packedPage{roomID: roomID, after: after, limit: limit, wanted: isAny}, rows)
+}
+
 func (s *DB) LastEventTime(ctx context.Context, roomID string) (last time.Time, err error) {
 	err = s.Query(ctx, `SELECT at FROM events WHERE room_id = $1 ORDER BY sequence DESC LIMIT 1`, []any{roomID},
 		func(row db.Row) error { return row.Scan(db.ScanTime(&last)) })
-	return last, err
+	if err != nil || !last.IsZero() {
+		return last, err
+	}
+	e, err := s.lastPacked(ctx, roomID, anySequence, isAny)
+	return e.At, err
+}
+
+func isReported(t event.Type) bool {
+	return t == event.ParticipantReported || t == event.AttendanceMarked
 }
 
 func (s *DB) ReportedAttendance(ctx context.Context, roomID string, limit int) ([]room.ReportedAttendee, error) {
+	rows, err := s.queryEvents(ctx, selectEvents+` FROM events
+		WHERE room_id = $1 AND type IN ($2, $3) ORDER BY sequence LIMIT $4`,
+		roomID, event.ParticipantReported, event.AttendanceMarked, limit)
+	if err != nil {
+		return nil, err
+	}
+	events, err := s.withPacked(ctx, packedPage{roomID: roomID, limit: limit, wanted: isReported}, rows)
 	var all []room.ReportedAttendee
-	err := s.Query(ctx, `SELECT at, data FROM events
-			WHERE room_id = $1 AND type IN ($2, $3) ORDER BY sequence LIMIT $4`,
-		[]any{roomID, event.ParticipantReported, event.AttendanceMarked, limit}, func(row db.Row) error {
-			var a room.ReportedAttendee
-			var text string
-			if err := row.Scan(db.ScanTime(&a.At), &text); err != nil {
-				return err
-			}
-			data, err := parseEventData(text, roomID, a.At)
-			if err != nil {
-				return err
-			}
-			if data.Mark != nil {
-				a.Name, a.Source = data.Mark.Name, data.Mark.Source
-			}
-			all = append(all, a)
-			return nil
-		})
+	for _, e := range events {
+		a := room.ReportedAttendee{At: e.At}
+		if e.Data.Mark != nil {
+			a.Name, a.Source = e.Data.Mark.Name, e.Data.Mark.Source
+		}
+		all = append(all, a)
+	}
 	return all, err
 }
+
+func isDelivered(t event.Type) bool { return t != event.AttendanceMarked }
 
 func (s *DB) DeliveredEvents(
 	ctx context.Context, roomID string, after int64, limit int,
 ) ([]webhook.DeliveredEvent, error) {
-	var events []webhook.DeliveredEvent
-	err := s.Query(ctx, selectDeliveredEvents, []any{roomID, after, event.AttendanceMarked, limit},
-		func(row db.Row) (err error) {
-			var e webhook.DeliveredEvent
-			e.Event, err = scanEvent(row, &e.Previous)
-			events = append(events, e)
-			return err
-		})
-	return events, err
+	rows, err := s.queryEvents(ctx, selectDeliveredEvents, roomID, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	events, err := s.withPacked(ctx, packedPage{roomID: roomID, after: after, limit: limit, wanted: isDelivered}, rows)
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	previous, err := s.lastDeliveredBefore(ctx, roomID, events[0].Sequence)
+	if err != nil {
+		return nil, err
+	}
+	delivered := make([]webhook.DeliveredEvent, len(events))
+	for i, e := range events {
+		delivered[i] = webhook.DeliveredEvent{Event: e, Previous: previous}
+		previous = e.Sequence
+	}
+	return delivered, nil
 }
 
-// FirstEvent reads the ends of the room's index on events.
+// lastDeliveredBefore returns the number of the last delivered event of a room before another one, 0 if there is none.
+func (s *DB) lastDeliveredBefore(ctx context.Context, roomID string, sequence int64) (last int64, err error) {
+	if sequence == 1 {
+		return 0, nil
+	}
+	err = s.Query(ctx, `SELECT sequence FROM events WHERE room_id = $1 AND sequence < $2 AND type <> $3
+		ORDER BY sequence DESC LIMIT 1`, []any{roomID, sequence, event.AttendanceMarked},
+		func(row db.Row) error { return row.Scan(&last) })
+	if err != nil || last > 0 {
+		return last, err
+	}
+	e, err := s.lastPacked(ctx, roomID, sequence, isDelivered)
+	return e.Sequence, err
+}
+
+// FirstEvent reads the ends of the room's indexes on events.
 func (s *DB) FirstEvent(ctx context.Context, roomID string) (first int64, err error) {
 	err = s.QueryRow(ctx, room.ErrNotFound, `SELECT coalesce(
+			(SELECT p.first_sequence FROM packed_events p WHERE p.room_id = r.id ORDER BY p.last_sequence LIMIT 1),
 			(SELECT e.sequence FROM events e WHERE e.room_id = r.id ORDER BY e.sequence LIMIT 1), r.event_sequence + 1)
 		FROM rooms r WHERE r.id = $1`, []any{roomID}, &first)
 	return first, err

@@ -217,6 +217,7 @@ CREATE TABLE events (
     UNIQUE (room_id, sequence),
     FOREIGN KEY (room_id) REFERENCES rooms
 );
+CREATE INDEX events_over ON events (at) WHERE type IN ('room.ended', 'room.cancelled', 'room.expired');
 
 -- What hosts and co-hosts did in a room, and who was removed through the management API.
 CREATE TABLE host_actions (
@@ -344,6 +345,16 @@ CREATE TABLE organizations (
     unit_price TEXT NOT NULL DEFAULT '', -- empty for none
     suspended_at BIGINT, -- its projects that it suspended have the same time
     PRIMARY KEY (id)
+);
+
+-- The events of rooms that are over, up to 200 in a row, without gaps. Those that came later are in events.
+CREATE TABLE packed_events (
+    room_id TEXT NOT NULL,
+    first_sequence BIGINT NOT NULL,
+    last_sequence BIGINT NOT NULL,
+    events BYTEA NOT NULL, -- compressed, see packedevents.go
+    PRIMARY KEY (room_id, last_sequence),
+    FOREIGN KEY (room_id) REFERENCES rooms
 );
 
 -- The number of rooms that ended on a day is the sum of its rows. Triggers on rooms add a row for

@@ -136,6 +136,9 @@ func (i *installation) fill(ctx context.Context, projectID string, years int) er
 				return err
 			}
 		}
+		if err := filltest.Pack(ctx, s, end.Add(-time.Hour)); err != nil {
+			return err
+		}
 		calls := min(i.meetings, mostCalls)
 		return errors.Join(
 			filltest.SmallProjects(ctx, s, i.smallProjects(), webhooks, recent),
@@ -148,8 +151,8 @@ func (i *installation) fill(ctx context.Context, projectID string, years int) er
 const earlyParts = 20
 
 // fillEarly adds meetings. After each part it merges the counts of past rooms, as the janitor does every
-// minute, and removes dead rows from PostgreSQL, as the autovacuum daemon does, so that later rows use
-// their space again.
+// minute, packs the events, as a sweep does every hour, and removes dead rows from PostgreSQL, as the autovacuum daemon
+// does, so that later rows use their space again.
 func (i *installation) fillEarly(ctx context.Context, p filltest.Past) error {
 	step := p.End.Sub(p.Start) / earlyParts
 	for n := range earlyParts {
@@ -161,10 +164,10 @@ func (i *installation) fillEarly(ctx context.Context, p filltest.Past) error {
 			if err := filltest.Meetings(ctx, s, part); err != nil {
 				return err
 			}
-			return mergePastRoomCounts(ctx, s)
+			return errors.Join(mergePastRoomCounts(ctx, s), filltest.Pack(ctx, s, part.End.Add(2*time.Hour)))
 		})
 		if err == nil && i.databaseURL != "" {
-			err = i.query(ctx, `VACUUM past_room_counts, rooms, sessions`)
+			err = i.query(ctx, `VACUUM past_room_counts, rooms, sessions, events`)
 		}
 		if err != nil {
 			return err

@@ -155,7 +155,7 @@ func (f *filler) meeting(kind room.Type, at time.Time) meeting {
 	m := meeting{room: r}
 	record := func(kind event.Type, at time.Time, person *event.Participant) {
 		m.events = append(m.events, event.Event{
-			ID:        newID(at),
+			ID:        newID(at.Add(f.duration(5 * time.Millisecond))), // the service needs some time
 			ProjectID: f.past.ProjectID,
 			RoomID:    r.ID,
 			Sequence:  int64(len(m.events) + 1),
@@ -237,4 +237,34 @@ func (f *filler) hash() string { return seal.Hash(uuid.NewString()) }
 // duration returns a random duration below a maximum, in milliseconds.
 func (f *filler) duration(below time.Duration) time.Duration {
 	return time.Duration(f.random.Int64N(below.Milliseconds())) * time.Millisecond
+}
+
+// packBatch is the number of events that a transaction of Pack packs.
+const packBatch = 500
+
+// Pack packs the events of all rooms that were over before a time, as sweeps do long after an upgrade.
+func Pack(ctx context.Context, s *store.DB, before time.Time) error {
+	ctx = db.WithWriteTimeout(ctx, writeTimeout)
+	later := time.Now().AddDate(1, 0, 0)
+	for range 3 { // the first call plans the packing, and the second one keeps earlier programs from starting
+		later = later.AddDate(0, 0, 1)
+		err := s.Write(ctx, func(ctx context.Context) error {
+			_, err := s.PreparePacking(ctx, later, before)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var from time.Time
+	for packed := 1; packed > 0; {
+		err := s.Write(ctx, func(ctx context.Context) (err error) {
+			packed, from, err = s.PackEvents(ctx, from, before, packBatch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

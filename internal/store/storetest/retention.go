@@ -224,15 +224,8 @@ func (s *suite) testRetention_Person(t *testing.T) {
 	requireEqual(t, connections, err, []retention.Connection{{SeatID: m.seat.ID, Session: 1, JoinedAt: testTime(1),
 		LeftAt: testTime(2)}})
 	events, err := s.db.EventsAboutPeople(ctx, m.room.ID, 1, 10)
-	want := retention.Event{
-		ID:       m.joined.ID,
-		RoomID:   m.room.ID,
-		Sequence: 2,
-		Type:     m.joined.Type,
-		At:       m.joined.At,
-		Data:     m.joined.Data,
-	}
-	requireEqual(t, events, err, []retention.Event{want})
+	want := m.joined
+	requireEqual(t, events, err, []event.Event{want})
 	deliveries, err := s.db.DeliveriesOfEvents(ctx, []string{m.joined.ID, NewID(), NewID()})
 	requireEqual(t, deliveries, err, []webhook.Delivery{m.delivery})
 
@@ -242,7 +235,7 @@ func (s *suite) testRetention_Person(t *testing.T) {
 			func() error { return s.db.EraseSeats(ctx, []string{m.seat.ID}) },
 			func() error { return s.db.EraseLinks(ctx, []string{m.link.ID}) },
 			func() error { return s.db.EraseCreator(ctx, m.room.ID) },
-			func() error { return s.db.UpdateEventData(ctx, want) },
+			func() error { return s.db.UpdateEvents(ctx, []event.Event{want}) },
 			func() error { return s.db.EraseDelivery(ctx, m.delivery.ID, "{}") },
 		} {
 			if err := work(); err != nil {
@@ -285,7 +278,7 @@ func (s *suite) testRetention_Person(t *testing.T) {
 	later, err := s.db.EventsAboutPeople(ctx, m.room.ID, 2, 10)
 	requireEqual(t, later, err, nil)
 	events, err = s.db.EventsAboutPeople(ctx, m.room.ID, 0, 1)
-	requireEqual(t, events, err, []retention.Event{want})
+	requireEqual(t, events, err, []event.Event{want})
 	stored, err := s.db.Delivery(ctx, m.delivery.ID)
 	requireEqual(t, stored.Body, err, "{}")
 	attempts, err := s.db.Attempts(ctx, m.delivery.ID)

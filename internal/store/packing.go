@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"parley/internal/db"
+	"parley/internal/retention"
+)
+
+const (
+	// packDelay is the time between the first sweep that finds a room to pack and the first packing. Until then, the
+	// operator can go back to the program before.
+	packDelay = 24 * time.Hour
+	// packPause is the time without a sweep after which packDelay begins again, because a program before may have run
+	// meanwhile. A server that is stopped at night must not need longer.
+	packPause = 48 * time.Hour
+	// packSettle is the time from which on no program before can start to the first packing. A node of such a program
+	// that has just started, or that could not write its heartbeat, is seen in this time.
+	packSettle = time.Minute
+	// packMigration is the migration that added packed_events. A program that does not know it misses packed events.
+	packMigration = 50
+	// metadataPacking is the metadata with a packPlan.
+	metadataPacking = "packing"
+)
+
+// packPlan says when events are packed. It is stored as its two times in Unix milliseconds.
+type packPlan struct {
+	from    time.Time // when the first events are packed
+	sweptAt time.Time // of the last sweep before that
+}
+
+// packPlan returns the stored plan, and whether there is one.
+func (s *DB) packPlan(ctx context.Context) (plan packPlan, found bool, err error) {
+	text, err := s.metadata(ctx, metadataPacking)
+	if errors.Is(err, errMetadataNotFound) {
+		return packPlan{}, false, nil
+	}
+	if err != nil {
+		return packPlan{}, false, err
+	}
+	var from, sweptAt int64
+	if _, err := fmt.Sscan(text, &from, &sweptAt); err != nil {
+		return packPlan{}, false, fmt.Errorf("metadata %s: %w", metadataPacking, err)
+	}
+	return packPlan{time.UnixMilli(from), time.UnixMilli(sweptAt)}, true, nil
+}
+
+func (s *DB) setPackPlan(ctx context.Context, plan packPlan) error {
+	return s.setMetadata(ctx, metadataPacking, fmt.Sprint(plan.from.UnixMilli(), " ", plan.sweptAt.UnixMilli()))
+}
+
+// PreparePacking looks for nodes of earlier programs also after such programs cannot start any more, because one may
+// have been paused meanwhile.
+func (s *DB) PreparePacking(ctx context.Context, now, before time.Time) (retention.Packing, error) {
+	plan, found, err := s.packPlan(ctx)
+	if err != nil {
+		return retention.Packing{}, err
+	}
+	var p retention.Packing
+	err = s.QueryRow(ctx, nil, `SELECT EXISTS (SELECT 1 FROM schema_contractions WHERE version = $1)`,
+		[]any{packMigration}, &p.Closed)
+	if err != nil {
+		return retention.Packing{}, err
+	}
+	if !p.Closed {
+		if !found {
+			var waiting bool
+			err := s.QueryRow(ctx, nil, `SELECT EXISTS (SELECT 1 FROM events WHERE type IN `+typeList(overTypes)+`
+				AND at < $1)`, []any{before.UnixMilli()}, &waiting)
+			if err != nil || !waiting {
+				return retention.Packing{}, err
+			}
+		}
+		if !found || now.Sub(plan.sweptAt) > packPause {
+			plan.from = now.Add(packDelay)
+		}
+		plan.sweptAt = now
+		if err := s.setPackPlan(ctx, plan); err != nil {
+			return retention.Packing{}, err
+		}
+	}
+	p.From = plan.from
+	if now.Before(plan.from) {
+		return p, nil
+	}
+	err = s.Query(ctx, `SELECT id FROM nodes WHERE schema_version < $1 AND last_alive > $2 ORDER BY id LIMIT 1`,
+		[]any{packMigration, now.Add(-aliveTimeout).UnixMilli()}, func(row db.Row) error { return row.Scan(&p.OlderNode) })
+	if err != nil || p.OlderNode != "" {
+		return p, err
+	}
+	if p.Closed {
+		p.Allowed = true
+		return p, nil
+	}
+	p.Closed, p.From = true, now.Add(packSettle)
+	return p, errors.Join(s.setPackPlan(ctx, packPlan{p.From, now}),
+		s.Exec(ctx, `INSERT INTO schema_contractions (version) VALUES ($1) ON CONFLICT (version) DO NOTHING`, packMigration))
+}
