@@ -244,7 +244,8 @@ test.each<Change>([
   await expect.poll(async () => (await manage<{ participants: number }>('GET', '/overview')).participants).toBe(0);
 });
 
-test.each(['', '/rooms', '/requests', '/webhooks', '/usage', '/projects', '/audit', '/nodes'])(
+// The page of the projects reads the list that its frame has read, because it shows further pages of it.
+test.each(['', '/rooms', '/requests', '/webhooks', '/usage', '/audit', '/nodes'])(
   'a page reads each address once when it is opened: console%s',
   async (path) => {
     const person = await Person.arrive(browser);
