@@ -50,7 +50,9 @@ var packDictionary = []byte(`"refusal":{"name":"","code":""feedback":{"identity"
 	`{"o":1,"y":"participant.left","a":1,"d":{"t":"video","p":{"i":"","n":"","c":"PA_","j":17,"reason":"left"}}},` +
 	`{"o":1,"y":"participant.joined","a":1,"d":{"t":"video","p":{"i":"0","n":"","c":"PA_"}}},{"o":1,"y":"participant.`)
 
-// packWriters are reused, because each has about a megabyte.
+// packReaders and packWriters are reused, because a reader has about 40 kB, and a writer about a megabyte.
+var packReaders = sync.Pool{New: func() any { return flate.NewReader(bytes.NewReader(nil)) }}
+
 var packWriters = sync.Pool{New: func() any {
 	w, err := flate.NewWriterDict(io.Discard, flate.BestCompression, packDictionary)
 	if err != nil {
@@ -147,7 +149,12 @@ func (p *pack) parse() ([]eventRow, error) {
 		return nil, errors.New("unknown format")
 	}
 	from := bytes.NewReader(p.events[1:])
-	text, err := io.ReadAll(flate.NewReaderDict(from, packDictionary))
+	r := packReaders.Get().(io.Reader)
+	defer packReaders.Put(r)
+	if err := r.(flate.Resetter).Reset(from, packDictionary); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
 	}
