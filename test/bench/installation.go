@@ -136,12 +136,10 @@ func (i *installation) fill(ctx context.Context, projectID string, years int) er
 				return err
 			}
 		}
-		if err := filltest.Pack(ctx, s, end.Add(-time.Hour)); err != nil {
-			return err
-		}
 		calls := min(i.meetings, mostCalls)
 		return errors.Join(
 			filltest.SmallProjects(ctx, s, i.smallProjects(), webhooks, recent),
+			filltest.Pack(ctx, s, now),
 			filltest.Calls(ctx, s, projectID, calls, end.AddDate(0, 0, -callDays), end),
 			filltest.AuditEntries(ctx, s, projectID, i.meetings/meetingsForEntry, start, end))
 	})

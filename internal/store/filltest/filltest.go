@@ -245,11 +245,10 @@ const packBatch = 500
 // Pack packs the events of all rooms that were over before a time, as sweeps do long after an upgrade.
 func Pack(ctx context.Context, s *store.DB, before time.Time) error {
 	ctx = db.WithWriteTimeout(ctx, writeTimeout)
-	later := time.Now().AddDate(1, 0, 0)
-	for range 3 { // the first call plans the packing, and the second one keeps earlier programs from starting
-		later = later.AddDate(0, 0, 1)
+	// The first call plans the packing, and the second one keeps earlier programs from starting.
+	for days := 3; days > 0; days-- {
 		err := s.Write(ctx, func(ctx context.Context) error {
-			_, err := s.PreparePacking(ctx, later, before)
+			_, err := s.PreparePacking(ctx, time.Now().AddDate(0, 0, -days), before)
 			return err
 		})
 		if err != nil {
