@@ -15,8 +15,8 @@ import (
 const (
 	// sweepInterval is the time between two sweeps.
 	sweepInterval = time.Hour
-	// moreInterval is the time between two sweeps while a sweep leaves something to do. It leaves the last rooms of a
-	// project that is being deleted until their hour has been rolled up.
+	// moreInterval is the time between two sweeps while a sweep leaves something to do: events to pack, or the last rooms
+	// of a project that is being deleted, whose hour has not been rolled up.
 	moreInterval = time.Minute
 
 	projectBatch = 100
@@ -120,9 +120,9 @@ func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
 	}), s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
 		return s.store.DeleteConsoleSessions(ctx, cutoff(s.now(), sessionPeriod), s.batchRows)
 	}), s.sweepCallsWithoutProject(ctx))
-	unpacked, err := s.packEvents(ctx)
+	moreToPack, err := s.packEvents(ctx)
 	errs = append(errs, err, s.recordDaily(ctx))
-	return deleting || unpacked, errors.Join(errs...)
+	return deleting || moreToPack, errors.Join(errs...)
 }
 
 // packEvents packs the events of rooms that are over. It reports whether there may be more.
@@ -152,16 +152,17 @@ func (s *Service) packEvents(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// logPacking logs what has changed since the last sweep of this process.
+// logPacking logs what has changed since the last sweep of this process, and in each sweep the node that prevents the
+// packing.
 func (s *Service) logPacking(now Packing) {
-	before := s.packing
+	previous := s.packing
 	s.packing = now
 	switch {
 	case now.OlderNode != "":
 		s.log.Warn("events of ended rooms are not packed, because a node of an earlier version runs", "node", now.OlderNode)
-	case now.Closed && !now.Allowed && !before.Closed:
-		s.log.Info("events of ended rooms are packed from now on, and no earlier version can use the database any more")
-	case !now.Closed && !now.From.Equal(before.From):
+	case now.Closed && !now.Allowed && !previous.Closed:
+		s.log.Info("no earlier version can use the database any more, and events of ended rooms will be packed")
+	case !now.Closed && !now.From.Equal(previous.From):
 		s.log.Info("events of ended rooms will be packed, until then you can go back to an earlier version",
 			"from", now.From.UTC().Format(time.RFC3339))
 	}

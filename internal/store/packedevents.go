@@ -70,9 +70,9 @@ type eventRow struct {
 	data     string
 }
 
-// packEvents returns the stored form of events, which must be in order and without gaps. It keeps their data as it is,
+// encodePack returns the stored form of events, which must be in order and without gaps. It keeps their data as it is,
 // because a later program may have added fields.
-func packEvents(rows []eventRow) ([]byte, error) {
+func encodePack(rows []eventRow) ([]byte, error) {
 	list := make([]packedEvent, 0, len(rows))
 	var uuidEnds []byte
 	before := int64(0)
@@ -137,14 +137,14 @@ func (s *DB) queryPacks(ctx context.Context, q string, args ...any) (packs []pac
 
 // unpack returns the events of the pack.
 func (p *pack) unpack() ([]eventRow, error) {
-	rows, err := p.parse()
+	rows, err := p.decode()
 	if err != nil {
 		return nil, fmt.Errorf("packed events %d to %d of room %s: %w", p.first, p.last, p.roomID, err)
 	}
 	return rows, nil
 }
 
-func (p *pack) parse() ([]eventRow, error) {
+func (p *pack) decode() ([]eventRow, error) {
 	if len(p.events) == 0 || p.events[0] != packFormat {
 		return nil, errors.New("unknown format")
 	}
@@ -276,7 +276,8 @@ func (s *DB) withPacked(ctx context.Context, page packedPage, rows []event.Event
 // anySequence is greater than the sequence number of any event.
 const anySequence = 1 << 62
 
-// lastPacked returns the last packed event of a room before a sequence number that wanted selects.
+// lastPacked returns the last packed event of a room that wanted selects and whose sequence number is less than before,
+// the zero event without one. No pack has more than packSize events, which bounds the rows that it looks at.
 func (s *DB) lastPacked(
 	ctx context.Context, roomID string, before int64, wanted func(event.Type) bool,
 ) (event.Event, error) {
@@ -299,8 +300,8 @@ func (s *DB) lastPacked(
 	}
 }
 
-// overTypes are the types of the last event of a room that is over, as the index events_over has them. Few events
-// follow, such as ratings.
+// overTypes are the types of the event that ends a room. The index events_over has the same list. Few events follow,
+// such as ratings.
 var overTypes = []event.Type{event.RoomEnded, event.RoomCancelled, event.RoomExpired}
 
 // usualEvents is the number of events of a usual small meeting.
@@ -383,7 +384,7 @@ func (s *DB) eventsToPack(ctx context.Context, roomID string) (rows []eventRow, 
 // packRows moves events of a room into a row of packed_events.
 func (s *DB) packRows(ctx context.Context, roomID string, rows []eventRow) error {
 	first, last := rows[0].sequence, rows[len(rows)-1].sequence
-	packed, err := packEvents(rows)
+	packed, err := encodePack(rows)
 	if err != nil {
 		return err
 	}
@@ -431,7 +432,7 @@ func (s *DB) updatePack(ctx context.Context, p pack, events []event.Event) error
 			return fmt.Errorf("event %s: %w", e.ID, err)
 		}
 	}
-	packed, err := packEvents(rows)
+	packed, err := encodePack(rows)
 	if err != nil {
 		return err
 	}

@@ -12,13 +12,13 @@ import (
 
 const (
 	// packDelay is the time between the first sweep that finds a room to pack and the first packing. Until then, the
-	// operator can go back to the program before.
+	// operator can go back to an earlier program.
 	packDelay = 24 * time.Hour
-	// packPause is the time without a sweep after which packDelay begins again, because a program before may have run
-	// meanwhile. A server that is stopped at night must not need longer.
+	// packPause is the time without a sweep after which packDelay begins again, because an earlier program may have run
+	// meanwhile. It is longer than a night, so that packDelay ends for a server that is stopped each night.
 	packPause = 48 * time.Hour
-	// packSettle is the time from which on no program before can start to the first packing. A node of such a program
-	// that has just started, or that could not write its heartbeat, is seen in this time.
+	// packSettle is the time between the moment from which no earlier program can start, and the first packing. In this
+	// time the heartbeat of a node appears that had just started, or that could not write it.
 	packSettle = time.Minute
 	// packMigration is the migration that added packed_events. A program that does not know it misses packed events.
 	packMigration = 50
@@ -32,8 +32,8 @@ type packPlan struct {
 	sweptAt time.Time // of the last sweep before that
 }
 
-// packPlan returns the stored plan, and whether there is one.
-func (s *DB) packPlan(ctx context.Context) (plan packPlan, found bool, err error) {
+// readPackPlan returns the stored plan, and whether there is one.
+func (s *DB) readPackPlan(ctx context.Context) (plan packPlan, found bool, err error) {
 	text, err := s.metadata(ctx, metadataPacking)
 	if errors.Is(err, errMetadataNotFound) {
 		return packPlan{}, false, nil
@@ -52,10 +52,10 @@ func (s *DB) setPackPlan(ctx context.Context, plan packPlan) error {
 	return s.setMetadata(ctx, metadataPacking, fmt.Sprint(plan.from.UnixMilli(), " ", plan.sweptAt.UnixMilli()))
 }
 
-// PreparePacking looks for nodes of earlier programs also after such programs cannot start any more, because one may
-// have been paused meanwhile.
+// PreparePacking plans the first packing, keeps earlier programs from starting when its time has come, and says whether
+// events may be packed. It looks for nodes of earlier programs each time, because one may have been paused meanwhile.
 func (s *DB) PreparePacking(ctx context.Context, now, before time.Time) (retention.Packing, error) {
-	plan, found, err := s.packPlan(ctx)
+	plan, found, err := s.readPackPlan(ctx)
 	if err != nil {
 		return retention.Packing{}, err
 	}
