@@ -33,8 +33,14 @@ var listNamed = map[string]func(ctx context.Context, m manager, name, projectID 
 		}
 		return all, err
 	},
-	// By its client_room_id.
+	// By its client_room_id. This may be a UUID too, so an ID has a room of this ID before all others.
 	"room": func(ctx context.Context, m manager, name, projectID string) (all []named, err error) {
+		if id, ok := validate.ParseUUID(name); ok {
+			rooms, err := roomList{lister: lister{manager: m}, ID: id, Limit: 1}.fetch(ctx)
+			if err != nil || len(rooms) > 0 {
+				return []named{{id, name}}, err
+			}
+		}
 		rooms, err := roomList{lister: lister{manager: m}, Client: name, Project: projectID}.fetch(ctx)
 		for _, r := range rooms {
 			all = append(all, named{r.RoomId, r.ClientRoomId})
@@ -158,7 +164,8 @@ func resolveFields(ctx context.Context, m manager, fields reflect.Value) error {
 // resolveName returns the ID of the object with a name. If several objects have the name, it
 // returns an error that lists their IDs.
 func resolveName(ctx context.Context, m manager, kind, text, projectID string) (string, error) {
-	if id, ok := validate.ParseUUID(text); ok {
+	id, isID := validate.ParseUUID(text)
+	if isID && kind != "room" {
 		return id, nil
 	}
 	if text == "" || secretPath.MatchString("/"+text) {
@@ -180,7 +187,7 @@ func resolveName(ctx context.Context, m manager, kind, text, projectID string) (
 	}
 	switch len(ids) {
 	case 0:
-		return text, nil
+		return id, nil
 	case 1:
 		return ids[0], nil
 	}
