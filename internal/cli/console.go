@@ -29,8 +29,7 @@ func (c linkCommand) create(ctx context.Context, s *streams, q manage.NewSignInL
 		q.ExpiresAt = new(time.Now().Add(c.For.Std()).UTC().Format(time.RFC3339))
 	}
 	link, err := callManagement[manage.NewSignInLinkWithURL](ctx, c.manager, "POST", "/sign-in-links", q)
-	if refused := (apiError{}); notAllowed != nil && errors.As(err, &refused) &&
-		refused.code == manage.ErrorCodeRoleNotAllowed {
+	if notAllowed != nil && isRefusal(err, manage.ErrorCodeRoleNotAllowed) {
 		return notAllowed
 	}
 	if err != nil || c.JSON {

@@ -84,7 +84,7 @@ var irreversibleCommands = map[string][]string{
 	"webhook replay":                {"--room", noID},
 }
 
-// noID is an ID, so that no command looks for a name.
+// noID is an ID, so that no command looks for a name. The commands about rooms look for a room with this ID.
 const noID = "01890000-0000-7000-8000-000000000000"
 
 // finalVerbs are words of commands that cannot be undone.

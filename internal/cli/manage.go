@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -254,6 +255,12 @@ type apiError struct {
 
 // Error returns the message of the server.
 func (e apiError) Error() string { return e.message }
+
+// isRefusal reports whether err is a refusal of the server with a code.
+func isRefusal(err error, code manage.ErrorCode) bool {
+	refused, ok := errors.AsType[apiError](err)
+	return ok && refused.code == code
+}
 
 // apiPath returns a path of the management API with escaped ids.
 func apiPath(format string, ids ...string) string {

@@ -33,7 +33,7 @@ func TestManager_WaitsForRateLimit(t *testing.T) {
 		status  int
 	}{
 		"read":             {[]string{"room", "list"}, "rate_limited", 1, 2, exitOK},
-		"change":           {[]string{"room", "end", "01890000-0000-7000-8000-000000000000", "--yes"}, "rate_limited", 1, 1, exitError},
+		"change":           {[]string{"session", "revoke", noID, "--yes"}, "rate_limited", 1, 1, exitError},
 		"too many guesses": {[]string{"room", "list"}, "too_many_attempts", 1, 1, exitError},
 	} {
 		t.Run(name, func(t *testing.T) {

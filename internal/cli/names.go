@@ -33,15 +33,16 @@ var listNamed = map[string]func(ctx context.Context, m manager, name, projectID 
 		}
 		return all, err
 	},
-	// By its client_room_id. This may be a UUID too, so an ID has a room of this ID before all others.
-	"room": func(ctx context.Context, m manager, name, projectID string) (all []named, err error) {
+	"room": func(ctx context.Context, m manager, name, projectID string) ([]named, error) {
+		// A client_room_id may be a UUID, too. An ID has a room of this ID before all others.
 		if id, ok := validate.ParseUUID(name); ok {
-			rooms, err := roomList{lister: lister{manager: m}, ID: id, Limit: 1}.fetch(ctx)
-			if err != nil || len(rooms) > 0 {
+			_, err := callManagement[manage.Room](ctx, m, "GET", apiPath("/rooms/%s", id), nil)
+			if !isRefusal(err, manage.ErrorCodeRoomNotFound) {
 				return []named{{id, name}}, err
 			}
 		}
-		rooms, err := roomList{lister: lister{manager: m}, Client: name, Project: projectID}.fetch(ctx)
+		rooms, err := fetchRoomsNamed(ctx, m, name, projectID)
+		var all []named
 		for _, r := range rooms {
 			all = append(all, named{r.RoomId, r.ClientRoomId})
 		}

@@ -63,6 +63,27 @@ func (c roomList) fetch(ctx context.Context) ([]manage.Room, error) {
 	})
 }
 
+// fetchRoomsNamed returns the rooms with a client_room_id in a project or, without its ID, in all projects of the
+// caller.
+func fetchRoomsNamed(ctx context.Context, m manager, clientRoomID, projectID string) ([]manage.Room, error) {
+	list := roomList{lister: lister{manager: m}, Client: clientRoomID, Project: projectID}
+	rooms, err := list.fetch(ctx)
+	if projectID != "" || !isRefusal(err, manage.ErrorCodeInvalidRequest) {
+		return rooms, err
+	}
+	// An integrator of several projects must name one.
+	projects, err := fetchProjects(ctx, m, "", "")
+	for _, p := range projects {
+		list.Project = p.ProjectId
+		of, err := list.fetch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rooms = append(rooms, of...)
+	}
+	return rooms, err
+}
+
 type roomShow struct {
 	manager
 	ID string `arg:"" refers:"room" help:"ID of the room, or its client_room_id if it is unique."`

@@ -157,7 +157,7 @@ type tokenRevoke struct {
 func (c tokenRevoke) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
 		list, err := callManagement[manage.TokenList](ctx, c.manager, "GET", "/tokens", nil)
-		if refused := (apiError{}); errors.As(err, &refused) && refused.code == manage.ErrorCodeRoleNotAllowed {
+		if isRefusal(err, manage.ErrorCodeRoleNotAllowed) {
 			return "revoke management token " + c.ID, nil // a token may revoke itself
 		}
 		if err != nil {

@@ -104,7 +104,7 @@ func formatMinutes(m float64) string { return strconv.FormatFloat(m, 'f', 2, 64)
 
 type usageCommand struct {
 	manager
-	Org     string `xor:"scope" placeholder:"ID" refers:"organization" help:"ID or unique name of an organization. Default: one row for each organization."`
+	Org     string `xor:"scope" placeholder:"ID" refers:"organization" help:"ID or unique name of an organization. Default: one row for each organization, or for each project that an integrator may see."`
 	Project string `xor:"scope" placeholder:"ID" refers:"project" help:"ID or unique name of a project."`
 	From    day    `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01 or yesterday. Default: the first day of this month."`
 	To      day    `placeholder:"DATE" help:"Last day (UTC, included), at most 365 days after the first. Default: today."`
@@ -173,17 +173,25 @@ func (c usageCommand) scopes(ctx context.Context) (all []url.Values, err error) 
 	case c.Project != "":
 		return []url.Values{{"project_id": {c.Project}}}, nil
 	case strings.HasPrefix(c.By, "project"):
-		projects, err := fetchProjects(ctx, c.manager, c.Org, "")
-		for _, p := range projects {
-			all = append(all, url.Values{"project_id": {p.ProjectId}})
-		}
-		return all, err
+		return c.projectScopes(ctx)
 	case c.Org != "":
 		return []url.Values{{"organization_id": {c.Org}}}, nil
 	}
 	organizations, err := fetchOrganizations(ctx, c.manager, "")
+	if isRefusal(err, manage.ErrorCodeRoleNotAllowed) { // an integrator may see only projects
+		return c.projectScopes(ctx)
+	}
 	for _, o := range organizations {
 		all = append(all, url.Values{"organization_id": {o.OrganizationId}})
+	}
+	return all, err
+}
+
+// projectScopes returns a query for each project of the organization, or of the caller without one.
+func (c usageCommand) projectScopes(ctx context.Context) (all []url.Values, err error) {
+	projects, err := fetchProjects(ctx, c.manager, c.Org, "")
+	for _, p := range projects {
+		all = append(all, url.Values{"project_id": {p.ProjectId}})
 	}
 	return all, err
 }

@@ -260,8 +260,8 @@ func (c webhookTest) Run(ctx context.Context, s *streams) error {
 	if err != nil || c.JSON {
 		return s.printResult(sent, err)
 	}
-	_, err = fmt.Fprintf(s.out, "Enqueued a test event. To see its delivery, run\n  parley webhook list --event %s\n",
-		sent.EventId)
+	_, err = fmt.Fprintf(s.out, "Enqueued a test event. To see its delivery, run\n"+
+		"  parley webhook list --project %s --event %s\n", c.ID, sent.EventId)
 	return err
 }
 
