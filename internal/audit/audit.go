@@ -67,8 +67,9 @@ const (
 	NodeDrainCancelled    Action = "node.drain_cancelled"
 	DatabaseResealed      Action = "database.resealed"
 	BackupCreated         Action = "backup.created"
-	DatabaseRestored      Action = "database.restored" // from a backup
-	DatabaseCopied        Action = "database.copied"   // to PostgreSQL; recorded in the copy
+	DatabaseRestored      Action = "database.restored"   // from a backup
+	DatabaseCopied        Action = "database.copied"     // to PostgreSQL; recorded in the copy
+	DatabaseContracted    Action = "database.contracted" // no earlier release can use it any more
 	AuditPruned           Action = "audit.pruned"
 	OrganizationSuspended Action = "organization.suspended"
 	OrganizationResumed   Action = "organization.resumed"

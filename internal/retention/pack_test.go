@@ -2,12 +2,15 @@ package retention_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"parley/internal/retention"
+	"parley/internal/store/storetest"
 )
 
 // A sweep packs the events of rooms that were over for an hour, but not in the first day, in which the operator may go
@@ -54,5 +57,51 @@ func TestSweep_PacksEvents(t *testing.T) {
 		if packs := f.readPacks(); len(packs) != 2 {
 			t.Errorf("an hour after the end of the second room: got packed events of %d rooms, want 2", len(packs))
 		}
+	})
+}
+
+// A room with damaged data keeps neither the erasure of the other rooms nor any deletion from its end. The errors name
+// the room.
+func TestSweep_DamagedRoom(t *testing.T) {
+	periods := retention.Periods{Rooms: 20 * day, People: 10 * day}
+	onEachEngine(t, periods, func(t *testing.T, f *fixture) {
+		ended := f.now.Add(-11 * day)
+		damaged := f.meeting(f.project.ID, ended, guest{"Amina", "user-7"})
+		f.meeting(f.project.ID, ended.Add(time.Hour), guest{"Bo", ""})
+		storetest.Pack(t, f.db, f.now)
+		f.write(func(ctx context.Context) error {
+			return errors.Join(
+				f.db.Exec(ctx, `UPDATE events SET data = '{' WHERE room_id = $1`, damaged.ID),
+				f.db.Exec(ctx, `UPDATE packed_events SET events = $2 WHERE room_id = $1`, damaged.ID, []byte{0}))
+		})
+		unerased := func() (rooms int) {
+			t.Helper()
+			err := f.db.QueryRow(t.Context(), nil, `SELECT count(*) FROM rooms WHERE people_erased_at IS NULL`, nil, &rooms)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rooms
+		}
+		for range 2 { // the second sweep begins with the damaged room
+			if err := f.usage.RollUp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, err := f.retention.Sweep(t.Context())
+			if err == nil || !strings.Contains(err.Error(), "erase people of room "+damaged.ID+": ") {
+				t.Errorf("sweep: got %v, want an error that names the room %s", err, damaged.ID)
+			}
+			if got := unerased(); got != 1 {
+				t.Errorf("got %d rooms whose people are not erased, want only the damaged one", got)
+			}
+		}
+		f.now = f.now.Add(10 * day)
+		if err := f.usage.RollUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.retention.Sweep(t.Context())
+		if rooms := keptRooms(t, f.Raw(t), time.UnixMilli(0)); len(rooms) > 0 {
+			t.Errorf("after the period of rooms: got the rooms %v and %v, want none", rooms, err)
+		}
+		f.sweep()
 	})
 }

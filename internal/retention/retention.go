@@ -148,8 +148,8 @@ type Store interface {
 	// DeleteRoom deletes at most limit rows of a room, the room itself last, and returns
 	// their number. Those that a receipt does not show are in rows only.
 	DeleteRoom(ctx context.Context, id string, limit int) (deleted Deleted, rows int, err error)
-	// RoomsWithPeople is RoomsToDelete for rooms whose people are not erased yet.
-	RoomsWithPeople(ctx context.Context, projectID string, before time.Time, limit int) ([]string, error)
+	// RoomsWithPeople is RoomsToDelete for rooms whose people are not erased yet, except some.
+	RoomsWithPeople(ctx context.Context, projectID string, before time.Time, except []string, limit int) ([]string, error)
 	// DeleteDeliveries deletes at most limit deliveries of a project that were created before a time, and returns their
 	// number.
 	DeleteDeliveries(ctx context.Context, projectID string, before time.Time, limit int) (int, error)
@@ -170,8 +170,8 @@ type Store interface {
 	// are packed. Then it records that no program may start any more that cannot read packed events.
 	PreparePacking(ctx context.Context, now, before time.Time) (Packing, error)
 	// PackEvents packs about limit events of rooms that were over in a period, so that they take less space. It returns
-	// their number, and the end of the last of these rooms.
-	PackEvents(ctx context.Context, from, before time.Time, limit int) (events int, last time.Time, err error)
+	// their number, and the time from which it has to look for more, zero if there is nothing more to pack.
+	PackEvents(ctx context.Context, from, before time.Time, limit int) (events int, next time.Time, err error)
 	// PruneTargets deletes at most limit failure records of URLs that began to fail before a time, have nothing to
 	// deliver and wait for no operator to resume them. It returns their number.
 	PruneTargets(ctx context.Context, before time.Time, limit int) (int, error)
@@ -185,6 +185,7 @@ type Store interface {
 type Packing struct {
 	Allowed   bool
 	Closed    bool      // no program can start any more that cannot read packed events
+	Closing   bool      // since this transaction
 	From      time.Time // when the first events are packed; zero if there is no room to pack
 	OlderNode string    // a node that cannot read packed events, so that none are packed; empty without one
 }

@@ -111,6 +111,11 @@ func (s *Service) Sweep(ctx context.Context) (more bool, err error) {
 		}
 		due = unfinished
 	}
+	for _, p := range swept {
+		for _, failed := range p.erased.failed {
+			errs = append(errs, fmt.Errorf("project %s: %w", p.erased.projectID, failed))
+		}
+	}
 	errs = append(errs, s.recordRest(ctx, swept), s.finishDeletions(ctx, emptied),
 		s.resumeCompaction(ctx))
 	errs = append(errs, s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
@@ -131,8 +136,10 @@ func (s *Service) packEvents(ctx context.Context) (more bool, err error) {
 	before := now.Add(-packAfter)
 	var packing Packing
 	err = s.store.WriteInBackground(ctx, func(ctx context.Context) (err error) {
-		packing, err = s.store.PreparePacking(ctx, now, before)
-		return err
+		if packing, err = s.store.PreparePacking(ctx, now, before); err != nil || !packing.Closing {
+			return err
+		}
+		return audit.Record(ctx, s.store, now, audit.Change{Action: audit.DatabaseContracted, Subject: "packed_events"})
 	})
 	if err != nil {
 		return false, err
@@ -141,15 +148,17 @@ func (s *Service) packEvents(ctx context.Context) (more bool, err error) {
 	if !packing.Allowed {
 		return packing.Closed && packing.OlderNode == "", nil
 	}
-	var from, last time.Time
-	return s.repeat(ctx, packBatches, func(ctx context.Context) (int, error) {
-		rows, err := s.transact(ctx, func(ctx context.Context) (rows int, err error) {
-			rows, last, err = s.store.PackEvents(ctx, from, before, s.batchRows)
+	var from, next time.Time
+	for range packBatches {
+		_, err := s.transact(ctx, func(ctx context.Context) (rows int, err error) {
+			rows, next, err = s.store.PackEvents(ctx, from, before, s.batchRows)
 			return rows, err
 		})
-		from = last
-		return rows, err
-	})
+		if from = next; err != nil || from.IsZero() {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // logPacking logs what has changed since the last sweep of this process, and in each sweep the node that prevents the
@@ -347,15 +356,45 @@ func (s *Service) deleteRooms(ctx context.Context, p project.Project, swept *swe
 	})
 }
 
+// maxFailedRooms is the number of rooms of a project that a sweep leaves out after their erasure has failed.
+const maxFailedRooms = 100
+
+// failedRoom is the error of a room that could not be erased, for example because its data is damaged.
+type failedRoom struct {
+	id  string
+	err error
+}
+
+// Error returns the cause with the ID of the room.
+func (f failedRoom) Error() string { return fmt.Sprintf("erase people of room %s: %v", f.id, f.err) }
+
+// Unwrap returns the cause.
+func (f failedRoom) Unwrap() error { return f.err }
+
 // erasePeople erases the people of the oldest rooms in one transaction. If the last room is
-// too large for it, further transactions erase the rest of that room.
+// too large for it, further transactions erase the rest of that room. If a room fails, erasePeople leaves it out from
+// then on, so that the others do not wait for it.
 func (s *Service) erasePeople(ctx context.Context, swept *sweptRooms, before time.Time) (int, error) {
+	rows, err := s.eraseOldest(ctx, swept, before)
+	failed, ok := errors.AsType[failedRoom](err)
+	if !ok || ctx.Err() != nil || fault.Is(err, fault.Unavailable) || len(swept.failed) == maxFailedRooms {
+		return rows, err
+	}
+	swept.failed = append(swept.failed, failed)
+	return 1, nil
+}
+
+func (s *Service) eraseOldest(ctx context.Context, swept *sweptRooms, before time.Time) (int, error) {
 	swept.before = before
+	var except []string
+	for _, f := range swept.failed {
+		except = append(except, f.id)
+	}
 	var t *traces // of the room that is continued; nobody joins an ended room
 	var at, next position
 	rows, err := s.transactRooms(ctx, swept, func(ctx context.Context) (rooms, rows int, err error) {
 		t, at = nil, position{}
-		ids, err := s.store.RoomsWithPeople(ctx, swept.projectID, before, min(batchRooms, s.batchRows))
+		ids, err := s.store.RoomsWithPeople(ctx, swept.projectID, before, except, min(batchRooms, s.batchRows))
 		if err != nil {
 			return 0, 0, err
 		}
@@ -365,11 +404,11 @@ func (s *Service) erasePeople(ctx context.Context, swept *sweptRooms, before tim
 			}
 			found, err := s.findEverybody(ctx, id)
 			if err != nil {
-				return 0, 0, err
+				return 0, 0, failedRoom{id, err}
 			}
 			n, reached, err := s.erasePart(ctx, found, position{}, s.batchRows-rows, &Erased{})
 			if err != nil {
-				return 0, 0, err
+				return 0, 0, failedRoom{id, err}
 			}
 			if rows += n; !reached.done {
 				t, at = found, reached
@@ -384,10 +423,13 @@ func (s *Service) erasePeople(ctx context.Context, swept *sweptRooms, before tim
 			if err := s.store.LockRooms(ctx, []string{t.roomID}); err != nil {
 				return 0, 0, err
 			}
-			if rows, next, err = s.erasePart(ctx, t, at, s.batchRows, &Erased{}); next.done {
+			if rows, next, err = s.erasePart(ctx, t, at, s.batchRows, &Erased{}); err != nil {
+				return 0, 0, failedRoom{t.roomID, err}
+			}
+			if next.done {
 				rooms = 1
 			}
-			return rooms, rows, err
+			return rooms, rows, nil
 		})
 		at = next
 	}

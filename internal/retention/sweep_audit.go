@@ -30,6 +30,7 @@ type sweptRooms struct {
 	action    audit.Action
 	before    time.Time // the rooms had ended before
 	recorded  bool      // the first transaction has its entry
+	failed    []failedRoom
 }
 
 // count records the rooms that a transaction has finished. It must be called in that transaction.

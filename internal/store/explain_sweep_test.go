@@ -51,7 +51,7 @@ func sweepsOf(db *store.DB, p project.Project) []sweep {
 		{name: "calls", run: ofProject(deleteCalls, p.ID)},
 		{name: "calls without a project", run: ofProject(deleteCalls, "")},
 		{name: "names in rooms", run: func(ctx context.Context, before time.Time) error {
-			_, err := db.RoomsWithPeople(ctx, p.ID, before, sweepLimit)
+			_, err := db.RoomsWithPeople(ctx, p.ID, before, nil, sweepLimit)
 			return err
 		}},
 		{name: "rooms", run: func(ctx context.Context, before time.Time) error {

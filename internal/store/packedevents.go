@@ -307,22 +307,39 @@ var overTypes = []event.Type{event.RoomEnded, event.RoomCancelled, event.RoomExp
 // usualEvents is the number of events of a usual small meeting.
 const usualEvents = 10
 
+// packWindow is the period in which PackEvents looks for rooms after the first one. PostgreSQL reads and sorts all
+// rooms of a period if it thinks that there are few, for example when nothing has analyzed the table since it was
+// filled.
+const packWindow = time.Hour
+
 // PackEvents packs rooms in the order in which they ended, and skips those that are locked.
 func (s *DB) PackEvents(
 	ctx context.Context, from, before time.Time, limit int,
-) (events int, last time.Time, err error) {
+) (events int, next time.Time, err error) {
 	skipLocked, err := s.ForUpdateSkipLocked(ctx)
 	if err != nil {
 		return 0, time.Time{}, err
+	}
+	var first time.Time
+	err = s.Query(ctx, `SELECT at FROM events WHERE type IN `+typeList(overTypes)+` AND at >= $1 AND at < $2
+		ORDER BY at LIMIT 1`, []any{from.UnixMilli(), before.UnixMilli()},
+		func(row db.Row) error { return row.Scan(db.ScanTime(&first)) })
+	if err != nil || first.IsZero() {
+		return 0, time.Time{}, err
+	}
+	end := first.Add(packWindow)
+	if end.After(before) {
+		end = before
 	}
 	type over struct {
 		roomID string
 		at     time.Time
 	}
 	var rooms []over
+	most := limit/usualEvents + 1
 	err = s.Query(ctx, `SELECT r.id, e.at FROM events e JOIN rooms r ON r.id = e.room_id
 		WHERE e.type IN `+typeList(overTypes)+` AND e.at >= $1 AND e.at < $2 ORDER BY e.at LIMIT $3`+skipLocked,
-		[]any{from.UnixMilli(), before.UnixMilli(), limit/usualEvents + 1}, func(row db.Row) error {
+		[]any{first.UnixMilli(), end.UnixMilli(), most}, func(row db.Row) error {
 			var o over
 			err := row.Scan(&o.roomID, db.ScanTime(&o.at))
 			rooms = append(rooms, o)
@@ -331,23 +348,26 @@ func (s *DB) PackEvents(
 	if err != nil {
 		return 0, time.Time{}, err
 	}
-	for _, o := range rooms {
-		n, err := s.packRoom(ctx, o.roomID)
+	for i, o := range rooms {
+		n, err := s.packRoom(ctx, o.roomID, limit-events)
 		if err != nil {
 			return 0, time.Time{}, fmt.Errorf("pack events of room %s: %w", o.roomID, err)
 		}
-		last = o.at
-		if events += n; events >= limit {
-			break
+		if events += n; events >= limit || i == most-1 {
+			next = o.at
+			if events == 0 { // nothing of these rooms can be packed
+				next = o.at.Add(time.Millisecond)
+			}
+			return events, next, nil
 		}
 	}
-	return events, last, nil
+	return events, end, nil
 }
 
-// packRoom packs the first events of a room that are not packed yet, and returns their number. If they contain the end
-// of the room, it packs all others, too, because nothing would find the room again.
-func (s *DB) packRoom(ctx context.Context, roomID string) (packed int, err error) {
-	for ended := false; ; {
+// packRoom packs about limit events of a room, the first ones that are not packed yet, and returns their number. If
+// they contain the end of the room, it packs all others, too, because nothing would find the room again.
+func (s *DB) packRoom(ctx context.Context, roomID string, limit int) (packed int, err error) {
+	for ended := false; ended || packed < limit; {
 		rows, err := s.eventsToPack(ctx, roomID)
 		if err != nil || len(rows) == 0 {
 			return packed, err
@@ -357,10 +377,8 @@ func (s *DB) packRoom(ctx context.Context, roomID string) (packed int, err error
 		}
 		packed += len(rows)
 		ended = ended || slices.ContainsFunc(rows, func(e eventRow) bool { return slices.Contains(overTypes, e.kind) })
-		if !ended {
-			return packed, nil
-		}
 	}
+	return packed, nil
 }
 
 // eventsToPack returns the events for the next pack of a room. They have no gap, and their data is JSON.

@@ -12,6 +12,28 @@ import (
 	"parley/internal/store/storetest"
 )
 
+// Rooms whose events cannot be packed do not keep the others waiting, however many they are.
+func TestPackEvents_DamagedRooms(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	db := storetest.SQLite(t)
+	p := storetest.Project(t, db)
+	const damaged = 200
+	end := time.Now().Add(-48 * time.Hour)
+	storetest.Fill(t, db, p.ID, damaged, end.Add(-time.Hour), end, 1)
+	err := db.Write(ctx, func(ctx context.Context) error { return db.Exec(ctx, `UPDATE events SET data = '{'`) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Fill(t, db, p.ID, 1, end.Add(24*time.Hour), end.Add(25*time.Hour), 2)
+	storetest.Pack(t, db, time.Now())
+	var rooms int
+	err = db.QueryRow(ctx, nil, `SELECT count(*) FROM packed_events`, nil, &rooms)
+	if err != nil || rooms != 1 {
+		t.Errorf("got packed events of %d rooms, %v, want 1", rooms, err)
+	}
+}
+
 // The data of an event stays as it is, because a later program may have added fields. An event with broken data
 // prevents neither the packing of other rooms nor that of the events before it.
 func TestPackEvents_KeepsData(t *testing.T) {

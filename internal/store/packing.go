@@ -54,6 +54,8 @@ func (s *DB) setPackPlan(ctx context.Context, plan packPlan) error {
 
 // PreparePacking plans the first packing, keeps earlier programs from starting when its time has come, and says whether
 // events may be packed. It looks for nodes of earlier programs each time, because one may have been paused meanwhile.
+// It does not compare their heartbeats with its own clock, which may differ: a node that was killed counts until
+// another one has deleted it.
 func (s *DB) PreparePacking(ctx context.Context, now, before time.Time) (retention.Packing, error) {
 	plan, found, err := s.readPackPlan(ctx)
 	if err != nil {
@@ -74,10 +76,16 @@ func (s *DB) PreparePacking(ctx context.Context, now, before time.Time) (retenti
 				return retention.Packing{}, err
 			}
 		}
-		if !found || now.Sub(plan.sweptAt) > packPause {
+		wait := plan.from.Sub(now) // longer only if the clock was ahead
+		if !found || now.Sub(plan.sweptAt) > packPause || wait > packDelay {
 			plan.from = now.Add(packDelay)
 		}
 		plan.sweptAt = now
+		if err := s.setPackPlan(ctx, plan); err != nil {
+			return retention.Packing{}, err
+		}
+	} else if plan.from.Sub(now) > packSettle { // as above
+		plan.from = now.Add(packSettle)
 		if err := s.setPackPlan(ctx, plan); err != nil {
 			return retention.Packing{}, err
 		}
@@ -86,8 +94,8 @@ func (s *DB) PreparePacking(ctx context.Context, now, before time.Time) (retenti
 	if now.Before(plan.from) {
 		return p, nil
 	}
-	err = s.Query(ctx, `SELECT id FROM nodes WHERE schema_version < $1 AND last_alive > $2 ORDER BY id LIMIT 1`,
-		[]any{packMigration, now.Add(-aliveTimeout).UnixMilli()}, func(row db.Row) error { return row.Scan(&p.OlderNode) })
+	err = s.Query(ctx, `SELECT id FROM nodes WHERE schema_version < $1 ORDER BY id LIMIT 1`, []any{packMigration},
+		func(row db.Row) error { return row.Scan(&p.OlderNode) })
 	if err != nil || p.OlderNode != "" {
 		return p, err
 	}
@@ -95,7 +103,7 @@ func (s *DB) PreparePacking(ctx context.Context, now, before time.Time) (retenti
 		p.Allowed = true
 		return p, nil
 	}
-	p.Closed, p.From = true, now.Add(packSettle)
+	p.Closed, p.Closing, p.From = true, true, now.Add(packSettle)
 	return p, errors.Join(s.setPackPlan(ctx, packPlan{p.From, now}),
 		s.Exec(ctx, `INSERT INTO schema_contractions (version) VALUES ($1) ON CONFLICT (version) DO NOTHING`, packMigration))
 }

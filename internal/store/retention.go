@@ -53,23 +53,28 @@ func (s *DB) OldestData(ctx context.Context, projectIDs []string) (map[string]re
 
 func (s *DB) RoomsToDelete(ctx context.Context, projectID string, before time.Time, limit int) ([]string, error) {
 	return s.lockRooms(ctx, `SELECT id FROM rooms
-		WHERE project_id = $1 AND ended_at < $2 ORDER BY ended_at, id LIMIT $3`, projectID, before, limit)
+		WHERE project_id = $1 AND ended_at < $2 ORDER BY ended_at, id LIMIT $3`, projectID, before.UnixMilli(), limit)
 }
 
-func (s *DB) RoomsWithPeople(ctx context.Context, projectID string, before time.Time, limit int) ([]string, error) {
-	return s.lockRooms(ctx, `SELECT id FROM rooms
-		WHERE project_id = $1 AND ended_at < $2 AND people_erased_at IS NULL ORDER BY ended_at, id LIMIT $3`,
-		projectID, before, limit)
-}
-
-func (s *DB) lockRooms(
-	ctx context.Context, q, projectID string, before time.Time, limit int,
+func (s *DB) RoomsWithPeople(
+	ctx context.Context, projectID string, before time.Time, except []string, limit int,
 ) ([]string, error) {
+	args := []any{projectID, before.UnixMilli(), limit}
+	and := ""
+	if len(except) > 0 {
+		and, args = inList(args, except)
+		and = " AND id NOT IN " + and
+	}
+	return s.lockRooms(ctx, `SELECT id FROM rooms
+		WHERE project_id = $1 AND ended_at < $2 AND people_erased_at IS NULL`+and+` ORDER BY ended_at, id LIMIT $3`, args...)
+}
+
+func (s *DB) lockRooms(ctx context.Context, q string, args ...any) ([]string, error) {
 	forUpdate, err := s.ForUpdateSkipLocked(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.queryStrings(ctx, q+forUpdate, projectID, before.UnixMilli(), limit)
+	return s.queryStrings(ctx, q+forUpdate, args...)
 }
 
 // backgroundWriteTimeout is the write timeout of WriteInBackground.

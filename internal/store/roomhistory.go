@@ -225,11 +225,14 @@ func edgeOfDay(day int64, ascending bool) time.Time {
 	return time.UnixMilli(day).Add(usage.DayLength)
 }
 
-// MergePastRoomCounts skips rows that another node is merging at the same time. A
-// trigger of the table rooms inserts the rows.
+// MergePastRoomCounts waits for another node that is merging the same rows. A trigger of the table rooms inserts the
+// rows. Their range is read first: a DELETE that selects them would read them again for each row of the table if
+// PostgreSQL thinks that the table is small.
 func (s *DB) MergePastRoomCounts(ctx context.Context, limit int) (merged int, err error) {
-	skipLocked, err := s.ForUpdateSkipLocked(ctx)
-	if err != nil {
+	var last *string
+	err = s.QueryRow(ctx, nil, `SELECT max(id) FROM (SELECT id FROM past_room_counts WHERE id <> '' ORDER BY id LIMIT $1)
+		AS oldest`, []any{limit}, &last)
+	if err != nil || last == nil {
 		return 0, err
 	}
 	type ofDay struct {
@@ -237,16 +240,15 @@ func (s *DB) MergePastRoomCounts(ctx context.Context, limit int) (merged int, er
 		day       int64
 	}
 	sums := map[ofDay]int{}
-	err = s.ExecReturning(ctx, `DELETE FROM past_room_counts WHERE id <> '' AND id IN (SELECT id FROM past_room_counts
-			WHERE id <> '' LIMIT CAST($1 AS BIGINT)`+skipLocked+`) RETURNING project_id, day, rooms`, []any{limit},
-		func(row db.Row) error {
-			var of ofDay
-			var rooms int
-			err := row.Scan(&of.projectID, &of.day, &rooms)
-			sums[of] += rooms
-			merged++
-			return err
-		})
+	err = s.ExecReturning(ctx, `DELETE FROM past_room_counts WHERE id <> '' AND id <= $1
+		RETURNING project_id, day, rooms`, []any{*last}, func(row db.Row) error {
+		var of ofDay
+		var rooms int
+		err := row.Scan(&of.projectID, &of.day, &rooms)
+		sums[of] += rooms
+		merged++
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -255,15 +255,14 @@ func Pack(ctx context.Context, s *store.DB, before time.Time) error {
 			return err
 		}
 	}
-	var from time.Time
-	for packed := 1; packed > 0; {
+	var from, next time.Time
+	for ; ; from = next {
 		err := s.Write(ctx, func(ctx context.Context) (err error) {
-			packed, from, err = s.PackEvents(ctx, from, before, packBatch)
+			_, next, err = s.PackEvents(ctx, from, before, packBatch)
 			return err
 		})
-		if err != nil {
+		if err != nil || next.IsZero() {
 			return err
 		}
 	}
-	return nil
 }

@@ -261,37 +261,53 @@ func (s *suite) testPreparePacking(t *testing.T) {
 	now = now.Add(3*day + time.Second)
 	from := now.Add(day)
 	prepare("after a pause, in which an earlier program may have run", now, afterEnd, retention.Packing{From: from})
+	prepare("the clock is set back", from.Add(-9*day), afterEnd, retention.Packing{From: from.Add(-8 * day)})
+	prepare("the clock is right again", from.Add(-day), afterEnd, retention.Packing{From: from})
 	heartbeat(49, from)
 	prepare("while an earlier program runs", from, afterEnd, retention.Packing{From: from, OlderNode: "other"})
 	heartbeat(50, from)
 	settled := from.Add(time.Minute)
-	prepare("after it was upgraded", from, afterEnd, retention.Packing{Closed: true, From: settled})
+	prepare("after it was upgraded", from, afterEnd, retention.Packing{Closed: true, Closing: true, From: settled})
 	prepare("soon after that", settled.Add(-time.Millisecond), afterEnd, retention.Packing{Closed: true, From: settled})
 	heartbeat(49, settled)
 	prepare("an earlier program was paused", settled, afterEnd,
 		retention.Packing{Closed: true, From: settled, OlderNode: "other"})
-	settled = settled.Add(time.Minute)
-	prepare("it has stopped", settled, afterEnd,
-		retention.Packing{Closed: true, Allowed: true, From: settled.Add(-time.Minute)})
-	requireEqual(t, l.pack(t, afterEnd, 150), nil, []int{200, 200, 50, 0})
+	prepare("its heartbeat is old, because its clock is behind", settled.Add(time.Hour), afterEnd,
+		retention.Packing{Closed: true, From: settled, OlderNode: "other"})
+	err := db.Write(ctx, func(ctx context.Context) error {
+		_, err := db.RemoveNode(ctx, "other")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepare("it has stopped", settled, afterEnd, retention.Packing{Closed: true, Allowed: true, From: settled})
+	ahead := settled.Add(-time.Hour)
+	prepare("the clock was ahead", ahead, afterEnd, retention.Packing{Closed: true, From: ahead.Add(time.Minute)})
+	requireEqual(t, l.pack(t, afterEnd, 150), nil, []int{200, 200, 50})
 }
 
-// pack calls PackEvents until nothing is left to pack, and returns the number of events of each call.
+// pack calls PackEvents until nothing is left to pack, and returns the number of events of each call that has packed
+// any.
 func (l *longRoom) pack(t *testing.T, before time.Time, limit int) (packed []int) {
 	t.Helper()
-	var from time.Time
-	for len(packed) == 0 || packed[len(packed)-1] > 0 {
+	var from, next time.Time
+	for ; ; from = next {
 		n := 0
 		err := l.db.Write(patient(), func(ctx context.Context) (err error) {
-			n, from, err = l.db.PackEvents(ctx, from, before, limit)
+			n, next, err = l.db.PackEvents(ctx, from, before, limit)
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		packed = append(packed, n)
+		if n > 0 {
+			packed = append(packed, n)
+		}
+		if next.IsZero() {
+			return packed
+		}
 	}
-	return packed
 }
 
 // testPackEvents_Concurrent checks that nothing is lost or doubled while two nodes pack, and others read, append to and

@@ -121,7 +121,7 @@ func (s *suite) testRetention_Rooms(t *testing.T) {
 		s.write(t, func(ctx context.Context) error {
 			found, err := s.db.RoomsToDelete(ctx, p.ID, testTime(before), limit)
 			if withPeople {
-				found, err = s.db.RoomsWithPeople(ctx, p.ID, testTime(before), limit)
+				found, err = s.db.RoomsWithPeople(ctx, p.ID, testTime(before), nil, limit)
 			}
 			ids = found
 			return err

@@ -41,6 +41,7 @@ export const auditActions = [
   'backup.created',
   'database.restored',
   'database.copied',
+  'database.contracted',
   'audit.pruned',
   'organization.suspended',
   'organization.resumed',
