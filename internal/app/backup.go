@@ -94,7 +94,7 @@ func (b *backups) create(ctx context.Context) (_ *backup.Archive, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Schema, m.DatabaseID = contents.Schema, contents.DatabaseID
+	m.Schema, m.Contraction, m.DatabaseID = contents.Schema, &contents.Contraction, contents.DatabaseID
 	m.KeyFingerprint, m.Rows = contents.KeyFingerprint, contents.Rows
 	if err = b.record(ctx, m); err != nil {
 		return nil, err

@@ -111,9 +111,11 @@ func Drill(ctx context.Context, storage config.Storage, file string) (result Dri
 	if err != nil {
 		return result, err
 	}
-	if result.Schema, err = store.NewestSchema(); err != nil {
+	newest, err := store.NewestSchema()
+	if err != nil {
 		return result, err
 	}
+	result.Schema = max(m.Schema, newest)
 	return result, serveOnce(ctx, target)
 }
 

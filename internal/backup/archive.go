@@ -45,6 +45,9 @@ type Manifest struct {
 	Revision  string    `json:"revision,omitempty"` // revision of the source of this program
 	Engine    string    `json:"engine"`             // SQLite or Postgres
 	Schema    int64     `json:"schema"`             // version of the database schema
+	// Contraction is the version of the schema that a program must know to use the database. It is less than Schema if
+	// the database was only extended since. Backups of earlier programs do not have it.
+	Contraction *int64 `json:"contraction,omitempty"`
 	// DatabaseID identifies the database.
 	DatabaseID string `json:"database_id"`
 	// KeyFingerprint identifies the master key that seals the secrets. It is not a secret.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/pressly/goose/v3"
@@ -129,19 +130,23 @@ func (r *Reader) Query(ctx context.Context, q string, args []any, row func(Row) 
 // Tables returns the names of all tables in order, except the one of the migration
 // library and those that Litestream adds to a database that it replicates.
 func (r *Reader) Tables(ctx context.Context) ([]string, error) {
+	tables, err := r.allTables(ctx)
+	return slices.DeleteFunc(tables, func(name string) bool {
+		return name == migrationsTable || name == contractionsTable
+	}), err
+}
+
+func (r *Reader) allTables(ctx context.Context) (tables []string, err error) {
 	q := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
 		AND name NOT IN ('_litestream_seq', '_litestream_lock') ORDER BY name`
 	if r.dialect == goose.DialectPostgres {
 		q = `SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename`
 	}
-	var tables []string
-	err := r.query(ctx, q, nil, func(row Row) error {
+	err = r.query(ctx, q, nil, func(row Row) error {
 		var name string
-		if err := row.Scan(&name); err != nil || name == migrationsTable || name == contractionsTable {
-			return err
-		}
+		err := row.Scan(&name)
 		tables = append(tables, name)
-		return nil
+		return err
 	})
 	return tables, err
 }
@@ -170,6 +175,17 @@ func (r *Reader) CountRows(ctx context.Context) (map[string]int64, error) {
 // SchemaVersion returns the version of the schema.
 func (r *Reader) SchemaVersion(ctx context.Context) (version int64, err error) {
 	err = r.query(ctx, `SELECT max(version_id) FROM `+migrationsTable+` WHERE is_applied`, nil,
+		func(row Row) error { return row.Scan(&version) })
+	return version, err
+}
+
+// Contraction returns the version of the schema that a program must know to use the database, 0 for any version.
+func (r *Reader) Contraction(ctx context.Context) (version int64, err error) {
+	tables, err := r.allTables(ctx)
+	if err != nil || !slices.Contains(tables, contractionsTable) {
+		return 0, err
+	}
+	err = r.query(ctx, `SELECT coalesce(max(version), 0) FROM `+contractionsTable, nil,
 		func(row Row) error { return row.Scan(&version) })
 	return version, err
 }

@@ -48,6 +48,9 @@ func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 		return ResealResult{}, err
 	}
 	defer release()
+	if err := checkKnownSchema(ctx, cfg.Storage); err != nil {
+		return ResealResult{}, err
+	}
 	opened, err := OpenStore(ctx, cfg)
 	if err != nil {
 		return ResealResult{}, err
@@ -75,6 +78,20 @@ func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 		return ResealResult{}, err
 	}
 	return ResealResult{Secrets: n, KeyFile: cfg.KeyFile(), Keep: keepWithBackups(kept)}, nil
+}
+
+// checkKnownSchema returns an error if a newer program has extended the database. It may have secrets that this one
+// does not know, which would stay sealed with the earlier key.
+func checkKnownSchema(ctx context.Context, storage config.Storage) error {
+	newest, err := store.NewestSchema()
+	if err != nil {
+		return err
+	}
+	version, err := store.ReadSchemaVersion(ctx, storage.DatabaseURL.Reveal(), storage.DataDir)
+	if err == nil && version > newest {
+		err = newerSchemaError("the database to reseal", version, newest, "")
+	}
+	return err
 }
 
 // createNextKey generates the next key and writes its file. A file of a reseal that was

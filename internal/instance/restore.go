@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -252,7 +253,8 @@ func CheckUsable(storage config.Storage, file string, m backup.Manifest) error {
 	if err != nil {
 		return err
 	}
-	if m.Schema > newest {
+	// After an upgrade and back, this program makes backups of a schema that a newer one has extended.
+	if required := cmp.Or(m.Contraction, &m.Schema); *required > newest {
 		return newerSchemaError(file+": the backup", m.Schema, newest, " ("+m.Version+")")
 	}
 	key, err := storage.LoadMasterKey(false)

@@ -16,6 +16,7 @@ import (
 // Contents describes what a database or a copy of it contains.
 type Contents struct {
 	Schema         int64
+	Contraction    int64 // see db.Reader.Contraction
 	DatabaseID     string
 	KeyFingerprint string           // of the master key that sealed the secrets; see seal.Key.ID
 	Rows           map[string]int64 // by table
@@ -112,6 +113,9 @@ func readContents(ctx context.Context, r *db.Reader) (Contents, error) {
 		return Contents{}, fmt.Errorf("read which master key sealed the secrets: %w", err)
 	}
 	if c.Schema, err = r.SchemaVersion(ctx); err != nil {
+		return Contents{}, err
+	}
+	if c.Contraction, err = r.Contraction(ctx); err != nil {
 		return Contents{}, err
 	}
 	c.Rows, err = r.CountRows(ctx)

@@ -69,7 +69,7 @@ func ofNewerSchema(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Schema = 9999
+	m.Schema, m.Contraction = 9999, new(int64(9999))
 	database := filepath.Join(t.TempDir(), "parley.db")
 	if err := backup.Extract(file, database); err != nil {
 		t.Fatal(err)
@@ -246,4 +246,22 @@ func testRefusals(t *testing.T, url string) {
 		t.Fatal(err)
 	}
 	test(refusal{"copy of a newer schema", []string{"copy", "--data-dir", dataDir, "--to", empty}, newerSchema})
+	test(refusal{"reseal of a newer schema", []string{"reseal", "--data-dir", dataDir, "--yes"}, newerSchema})
+
+	// A newer program has only extended the schema. After the way back, this one can use its own backups.
+	s = parleytest.Start(t, parleytest.Options{
+		DataDir: dataDir, Environment: ofSource, Args: []string{"--no-supervise"}})
+	extended := filepath.Join(t.TempDir(), "extended.tar")
+	for _, args := range [][]string{
+		{"backup", extended, "--data-dir", dataDir},
+		{"backup", "verify", extended, "--data-dir", dataDir},
+		append(restore(extended, "--data-dir", filepath.Join(t.TempDir(), "restored")), "--master-key-file", key),
+	} {
+		if out, err := parleytest.Command(ofSource, args...).CombinedOutput(); err != nil {
+			t.Errorf("%q after the way back: got %v %s, want none", args, err, out)
+		}
+	}
+	if err := s.Stop(); err != nil {
+		t.Errorf("stop: %v\n%s", err, s.Log)
+	}
 }
