@@ -53,10 +53,17 @@ func (c orgList) Run(ctx context.Context, s *streams) error {
 	}
 	var rows [][]string
 	for _, o := range organizations {
-		rows = append(rows, []string{o.OrganizationId, o.Name, string(o.Billing), o.Plan,
+		rows = append(rows, []string{o.OrganizationId, o.Name, organizationStatus(o), string(o.Billing), o.Plan,
 			strings.TrimSpace(o.UnitPrice + " " + o.Currency), formatTime(&o.CreatedAt)})
 	}
-	return printTable(s.out, []string{"ORGANIZATION", "NAME", "BILLING", "PLAN", "UNIT PRICE", "CREATED"}, rows)
+	return printTable(s.out, []string{"ORGANIZATION", "NAME", "STATUS", "BILLING", "PLAN", "UNIT PRICE", "CREATED"}, rows)
+}
+
+func organizationStatus(o manage.Organization) string {
+	if o.Suspended {
+		return "suspended"
+	}
+	return "active"
 }
 
 // fetchOrganizations reads the organizations that a search finds, or all if it is empty.
@@ -97,11 +104,7 @@ func (c orgShow) Run(ctx context.Context, s *streams) error {
 	if err != nil || c.JSON {
 		return s.printResult(o, err)
 	}
-	status := "active"
-	if o.Suspended {
-		status = "suspended"
-	}
-	if err := printFields(s.out, "organization", o.OrganizationId, "name", o.Name, "status", status,
+	if err := printFields(s.out, "organization", o.OrganizationId, "name", o.Name, "status", organizationStatus(o),
 		"suspended since", formatTime(o.SuspendedAt), "billing", string(o.Billing), "plan", o.Plan,
 		"unit price", strings.TrimSpace(o.UnitPrice+" "+o.Currency), "created", formatTime(&o.CreatedAt)); err != nil {
 		return err
