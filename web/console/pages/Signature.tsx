@@ -9,22 +9,7 @@ import { Table } from '../ui/Table';
 import { Facts, Status } from '../ui/values';
 import { causeText, slotText } from './causes';
 import { readHeaders } from './headers';
-
-type Version = Schemas['SignedRequest']['version'];
-
-const versions: readonly (readonly [Version, string])[] = [
-  ['v3', 'Version 3: signs the body'],
-  ['v4', 'Version 4: signs the body'],
-  ['v5', 'Version 5: signs method, path, time and body'],
-  ['companion', 'Companion route of versions 3 and 4'],
-];
-
-/** Returns how a request of the request log was signed. */
-function versionOf({ version, path = '' }: Readonly<Record<string, string>>): Version {
-  if (version === 'v5' || /\/v5\//.test(path)) return 'v5';
-  if (/\/create_\w+$/.test(path) || /\/projects\//.test(path) || path === '') return version === 'v3' || /\/v3\//.test(path) ? 'v3' : 'v4';
-  return 'companion';
-}
+import { signatureVersion, signatureVersions } from './signatureVersion';
 
 /** Shows line by line what the server signs for a request, and which mistake explains a difference. */
 export function Signature({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
@@ -48,7 +33,7 @@ export function Signature({ query }: { query: Readonly<Record<string, string>> }
         await call('post', '/projects/{project_id}/signature-checks', {
           path: { project_id: project ?? '' },
           body: {
-            version: text('version') as Version,
+            version: text('version') as Schemas['SignedRequest']['version'],
             method: text('method').trim().toUpperCase(),
             path,
             query,
@@ -84,8 +69,8 @@ export function Signature({ query }: { query: Readonly<Record<string, string>> }
           <form className="box" onSubmit={submit}>
             <label className="field">
               <span>How it is signed</span>
-              <select name="version" defaultValue={versionOf(query)}>
-                {versions.map(([version, text]) => (
+              <select name="version" defaultValue={signatureVersion(query)}>
+                {signatureVersions.map(([version, text]) => (
                   <option key={version} value={version}>
                     {text}
                   </option>
