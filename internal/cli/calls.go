@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/url"
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"parley/internal/api/manage"
 	"parley/internal/requestlog"
@@ -21,17 +26,31 @@ type callsCommand struct {
 	Route   string `placeholder:"PATH" help:"Path with the names of its parameters, such as /api/v4/rooms/{room_id}/events."`
 	Since   moment `placeholder:"TIME" help:"Time of the oldest call that is listed, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Before  moment `placeholder:"TIME" help:"Time before which the listed calls were received, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
+	By      string `enum:",cause" default:"" placeholder:"UNIT" help:"Unit of a row: cause, for the number of rejected calls with each cause, route and status, the most first. Default: one row for each call."`
 	Limit   int    `placeholder:"N" default:"100" help:"Maximum number of calls, the newest first, or 0 for all. Default: 100."`
 }
 
-// Run lists the calls.
+func (c callsCommand) whyIneffective(flag *kong.Flag) string {
+	if c.By != "" && flag.Name == "limit" {
+		return "with --by, which counts all calls: leave out one of them"
+	}
+	return ""
+}
+
+// Run lists the calls, or with --by the number of rejected ones with each cause.
 func (c callsCommand) Run(ctx context.Context, s *streams) error {
 	if c.Limit < 0 {
 		return usageError{fmt.Errorf("--limit must be 0 or more, not %d", c.Limit)}
 	}
+	if c.By != "" {
+		c.Status = cmp.Or(c.Status, "rejected")
+	}
 	q := queryOf(map[string]string{"project_id": c.Project, "request_id": c.Request, "status": c.Status,
 		"cause": c.Cause, "version": c.Version, "key_slot": c.KeySlot, "route": c.Route, "since": string(c.Since),
 		"before": string(c.Before)})
+	if c.By != "" {
+		return c.showCauses(ctx, s, q)
+	}
 	calls, err := fetchPages(ctx, c.manager, "/calls", q, c.Limit, func(p manage.CallList) ([]manage.Call, *string) {
 		return p.Calls, p.NextCursor
 	})
@@ -67,6 +86,76 @@ func (c callsCommand) Run(ctx context.Context, s *streams) error {
 	}
 	return printTable(s.out, []string{"TIME", "PROJECT", "METHOD", "PATH", "STATUS", "MS", "KEY", "ADDRESS", "USER AGENT",
 		"REQUEST", "CAUSE"}, rows)
+}
+
+// causeCount is the number of calls with the same cause, route and status.
+type causeCount struct {
+	Cause   string `json:"cause"`
+	Route   string `json:"route"`
+	Status  int    `json:"status"`
+	Calls   int64  `json:"calls"`
+	FirstAt string `json:"first_at"`
+	LastAt  string `json:"last_at"`
+}
+
+// showCauses reads all calls that match the query, page by page, and prints how many there are with each cause, route
+// and status.
+func (c callsCommand) showCauses(ctx context.Context, s *streams, q url.Values) error {
+	counts := causeCounts{}
+	_, err := fetchPages(ctx, c.manager, "/calls", q, 0, func(p manage.CallList) ([]manage.Call, *string) {
+		counts.add(p.Calls)
+		return nil, p.NextCursor // the calls themselves may be too many to keep
+	})
+	sorted := counts.sorted()
+	if err != nil || c.structured() {
+		return printItems(s, c.lister, sorted, err)
+	}
+	var rows [][]string
+	for _, count := range sorted {
+		first, err := time.Parse(time.RFC3339, count.FirstAt)
+		if err != nil {
+			return err
+		}
+		last, err := time.Parse(time.RFC3339, count.LastAt)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, []string{strconv.FormatInt(count.Calls, 10), count.Cause, count.Route,
+			strconv.Itoa(count.Status), formatTime(&first), formatTime(&last)})
+	}
+	return printTable(s.out, []string{"CALLS", "CAUSE", "ROUTE", "STATUS", "FIRST", "LAST"}, rows)
+}
+
+// causeCounts are counts by their cause, route and status; the other fields of a key are empty.
+type causeCounts map[causeCount]*causeCount
+
+// add counts calls. All their times have the same form, in which they can be compared.
+func (counts causeCounts) add(calls []manage.Call) {
+	for _, call := range calls {
+		key := causeCount{Cause: call.Cause, Route: call.Route, Status: call.Status}
+		count, ok := counts[key]
+		if !ok {
+			first := key
+			first.FirstAt, first.LastAt = call.At, call.At
+			count = &first
+			counts[key] = count
+		}
+		count.Calls++
+		count.FirstAt, count.LastAt = min(count.FirstAt, call.At), max(count.LastAt, call.At)
+	}
+}
+
+// sorted returns the counts, the highest first.
+func (counts causeCounts) sorted() []causeCount {
+	sorted := make([]causeCount, 0, len(counts))
+	for _, count := range counts {
+		sorted = append(sorted, *count)
+	}
+	slices.SortFunc(sorted, func(a, b causeCount) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Route, b.Route),
+			cmp.Compare(a.Status, b.Status))
+	})
+	return sorted
 }
 
 type rejectedCallsCommand struct {

@@ -14,6 +14,7 @@ func TestMain_FlagWithoutEffect(t *testing.T) {
 		{"token create --name a --local --token pt_a", "--token has no effect with --local, which creates"},
 		{"token create --name a --database-url postgres://127.0.0.1:1/a", "--database-url has no effect without --local, "},
 		{"token create --name a --master-key-file a", "--master-key-file has no effect without --local, because the server"},
+		{"calls --by cause --limit 10", "--limit has no effect with --by, which counts all calls"},
 		{"drain --cancel --within 5m", "--within and --cancel can't be used together"},
 		{"drain --cancel --now", "--now and --cancel can't be used together"},
 		{"doctor https://127.0.0.1:1 --url http://127.0.0.1:1", "--url has no effect with the URL of a server, which is"},

@@ -79,7 +79,7 @@ func (c statusCommand) print(s *streams, o manage.Overview) error {
 	}
 	if most := o.Calls.MostRejected; most != nil && len(*most) > 0 {
 		fmt.Fprintln(s.out, "\nProjects with the most rejected calls in the last hour "+
-			"(parley calls --project ID --version backend --status rejected shows the causes):")
+			"(parley calls --project ID --version backend --since 1h --by cause counts the causes):")
 		for _, p := range *most {
 			fmt.Fprintf(s.out, "  %s  %d of %d\n", p.ProjectId, p.Rejected, p.Accepted+p.Rejected)
 		}

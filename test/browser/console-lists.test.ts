@@ -161,6 +161,23 @@ test('the overview opens the rejected API calls that it counts, whose causes are
 
   await person.seen('console-requests-causes');
   await person.accessible('the causes of rejected API calls');
+
+  // Of more API calls than a page has, the command counts the causes. The stream of updates would bring the page without a cursor.
+  const withOlder = ({ pathname }: URL): boolean => pathname === '/api/manage/calls';
+  const stream = ({ pathname }: URL): boolean => pathname === '/api/manage/stream';
+  await page.route(stream, (route) => route.abort());
+  await page.route(withOlder, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), next_cursor: 'older' } });
+  });
+  await page.reload();
+  const newest = page.getByRole('region', { name: `Most frequent causes of the newest ${rejected} API calls` });
+  await newest.getByText(`parley calls --by cause --project ${project} --version backend --since 20`).waitFor();
+  await person.seen('console-requests-causes-newest');
+  await page.unroute(withOlder);
+  await page.unroute(stream);
+  await page.reload();
+
   const cause = causes.getByRole('listitem').filter({ hasText: 'create_quick_audio_room' });
   await cause.getByRole('link', { name: 'Signature missing or wrong' }).click();
   await page.waitForURL(/cause=bad_signature&route=/);

@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import type { Schemas } from '../api/client';
 import { formatCount, formatNumber } from '../format';
 import { href } from '../router';
+import { CodeBlock } from '../ui/Copy';
 import { Link } from '../ui/Link';
 import { causeText, countCauses } from './causes';
 
@@ -14,10 +15,12 @@ interface Props {
   /** Whether there are older ones. */
   more: boolean;
   query: Readonly<Record<string, string>>;
+  /** Counts the causes of all API calls that match the filters. */
+  command: string;
 }
 
 /** The most frequent causes of rejected API calls, each with a link to its API calls. */
-export function CauseCounts({ calls, more, query }: Props): ReactElement | null {
+export function CauseCounts({ calls, more, query, command }: Props): ReactElement | null {
   const counts = countCauses(calls);
   if (calls.length < 2 || counts.length === 0 || (query.cause && query.route)) return null;
   const others = counts.slice(shownCauses).reduce((sum, count) => sum + count.calls, 0);
@@ -47,6 +50,12 @@ export function CauseCounts({ calls, more, query }: Props): ReactElement | null 
           </li>
         )}
       </ul>
+      {more && (
+        <>
+          <p className="small quiet">This command counts the causes of all API calls that match the filters:</p>
+          <CodeBlock text={command} what="command" />
+        </>
+      )}
     </section>
   );
 }

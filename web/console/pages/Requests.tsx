@@ -14,7 +14,7 @@ import { Empty } from '../ui/states';
 import { Tabs } from '../ui/Tabs';
 import { Status, Time, toneOfStatus } from '../ui/values';
 import { CauseCounts } from './CauseCounts';
-import { causeSuggestions, causeText, onlyRejected, slotText, versions, versionText } from './causes';
+import { causeSuggestions, causesCommand, causeText, onlyRejected, slotText, versions, versionText } from './causes';
 import { PeriodFilter } from './PeriodFilter';
 import { spans } from './times';
 import { periodFilters, usePeriod } from './usePeriod';
@@ -68,24 +68,19 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
   const slot = project_id ? (key_slot as Schemas['CallKeySlot'] | undefined) : undefined;
   // One page is both listed and counted, so that both show the same API calls.
   const counted = Boolean(project_id) && onlyRejected(query);
+  const matching = {
+    ...(project_id && { project_id }),
+    ...(status && { status }),
+    ...(cause && { cause }),
+    ...(project_id && version && { version }),
+    ...(slot && { key_slot: slot }),
+    ...(route && { route }),
+    ...(request_id && { request_id }),
+    ...period,
+  };
   const calls = useList(
     '/calls',
-    role === 'integrator' && !project_id
-      ? null
-      : {
-          query: {
-            ...(project_id && { project_id }),
-            ...(status && { status }),
-            ...(cause && { cause }),
-            ...(project_id && version && { version }),
-            ...(slot && { key_slot: slot }),
-            ...(route && { route }),
-            ...(request_id && { request_id }),
-            ...period,
-            ...(counted && { limit: 100 }),
-            ...(cursor && { cursor }),
-          },
-        },
+    role === 'integrator' && !project_id ? null : { query: { ...matching, ...(counted && { limit: 100 }), ...(cursor && { cursor }) } },
   );
   const active = [...filters, ...(project_id ? projectFilters : [])].filter((name) => query[name]);
   return (
@@ -131,7 +126,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
         <TextFilter name="request_id" label="Request ID" value={request_id} />
       </Filters>
       {counted && isFirstPage(cursor) && calls.data && !calls.loading && (
-        <CauseCounts calls={calls.data.calls} more={calls.data.next_cursor !== undefined} query={query} />
+        <CauseCounts calls={calls.data.calls} more={calls.data.next_cursor !== undefined} query={query} command={causesCommand(matching)} />
       )}
       <List
         label="API calls"

@@ -1,4 +1,5 @@
 import type { Schemas } from '../api/client';
+import { quote } from './deliveries';
 
 const causes: Record<string, string> = {
   unknown_key: 'Unknown API key',
@@ -70,3 +71,23 @@ export function countCauses(calls: Pick<Schemas['Call'], 'cause' | 'route'>[]): 
 /** Whether the filters of the list leave rejected API calls only. */
 export const onlyRejected = ({ status = '', cause }: Readonly<Record<string, string>>): boolean =>
   Boolean(cause) || status === 'rejected' || /^[45]/.test(status);
+
+/** The filters of a list of API calls, as the API reads them. */
+export type CallFilters = Readonly<
+  Partial<Record<'project_id' | 'status' | 'cause' | 'version' | 'key_slot' | 'route' | 'request_id' | 'since' | 'before', string>>
+>;
+
+/** Returns the command that counts the causes of all API calls that match some filters. */
+export function causesCommand({ project_id, request_id, key_slot, status, ...rest }: CallFilters): string {
+  const flags = {
+    project: project_id,
+    request: request_id,
+    status: status === 'rejected' ? undefined : status, // the command counts only rejected ones by itself
+    'key-slot': key_slot,
+    ...rest,
+  };
+  const set = Object.entries(flags).flatMap(([name, value]) =>
+    value ? [`--${name} ${/^[\w./:-]+$/.test(value) ? value : quote(value)}`] : [],
+  );
+  return ['parley calls --by cause', ...set].join(' ');
+}

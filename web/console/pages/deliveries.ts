@@ -29,7 +29,8 @@ export function responseText(status: number | undefined): string {
   return status === 0 ? 'No response' : `${status}`;
 }
 
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+/** Quotes a text for a shell. */
+export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Returns a curl command that sends the body of a delivery to its target, without a signature. */
 export function curlOf({ url, event_id, body = '' }: Pick<Webhook, 'url' | 'event_id' | 'body'>): string {
