@@ -102,13 +102,28 @@ type projectShow struct {
 	ID string `arg:"" refers:"project" help:"ID or unique name of the project."`
 }
 
-// Run prints the project.
+// projectWithCallers is a project with the recent callers that signed with its secrets.
+type projectWithCallers struct {
+	manage.Project
+	SecretCallers    *[]manage.KeyCaller `json:"secret_callers,omitempty"`
+	OldSecretCallers *[]manage.KeyCaller `json:"old_secret_callers,omitempty"`
+}
+
+// Run prints the project, and as JSON also the callers with its secrets, which key list prints as text.
 func (c projectShow) Run(ctx context.Context, s *streams) error {
 	p, err := callManagement[manage.Project](ctx, c.manager, "GET", apiPath("/projects/%s", c.ID), nil)
-	if err != nil || c.JSON {
-		return s.printResult(p, err)
+	switch {
+	case err != nil:
+		return err
+	case !c.JSON:
+		return showProject(s, p)
 	}
-	return showProject(s, p)
+	list, err := fetchKeys(ctx, c.manager, c.ID)
+	return s.printResult(projectWithCallers{
+		Project:          p,
+		SecretCallers:    list.SecretCallers,
+		OldSecretCallers: list.OldSecretCallers,
+	}, err)
 }
 
 func showProject(s *streams, p manage.Project) error {

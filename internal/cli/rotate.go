@@ -145,22 +145,31 @@ type keyList struct {
 
 // Run lists the live API keys.
 func (c keyList) Run(ctx context.Context, s *streams) error {
-	keys, err := fetchKeys(ctx, c.manager, c.ID)
+	list, err := fetchKeys(ctx, c.manager, c.ID)
 	if err != nil || c.structured() {
-		return printItems(s, c.lister, keys, err)
+		return printItems(s, c.lister, list.Keys, err)
 	}
-	return showKeys(s, keys)
+	if err := showKeys(s, list.Keys); err != nil {
+		return err
+	}
+	return showSecretCallers(s, list)
 }
 
-func fetchKeys(ctx context.Context, m manager, projectID string) ([]manage.Key, error) {
-	return fetchPages(ctx, m, apiPath("/projects/%s/keys", projectID), url.Values{}, 0,
-		func(p manage.KeyList) ([]manage.Key, *string) { return p.Keys, p.NextCursor })
+// fetchKeys reads the live API keys of a project, and the recent callers with its secrets.
+func fetchKeys(ctx context.Context, m manager, projectID string) (list manage.KeyList, err error) {
+	keys, err := fetchPages(ctx, m, apiPath("/projects/%s/keys", projectID), url.Values{}, 0,
+		func(p manage.KeyList) ([]manage.Key, *string) {
+			list = p // each page has the callers with the secrets
+			return p.Keys, p.NextCursor
+		})
+	list.Keys, list.NextCursor = keys, nil
+	return list, err
 }
 
 // keyOverlapEnd returns when the previous API key of a project stops working; nil if only the current one works.
 func keyOverlapEnd(ctx context.Context, m manager, projectID string) (*manage.Time, error) {
-	keys, err := fetchKeys(ctx, m, projectID)
-	for _, k := range keys {
+	list, err := fetchKeys(ctx, m, projectID)
+	for _, k := range list.Keys {
 		if k.OverlapEndsAt != nil {
 			return k.OverlapEndsAt, err
 		}
@@ -197,6 +206,27 @@ func showCallers(s *streams, keys []manage.Key) error {
 	}
 	fmt.Fprintln(s.out)
 	return printTable(s.out, []string{"API KEY", "STATUS", "USED BY", "USER AGENT", "LAST"}, rows)
+}
+
+// showSecretCallers prints the recent callers with the current and the old project secret, if there are any.
+func showSecretCallers(s *streams, list manage.KeyList) error {
+	var rows [][]string
+	for _, secret := range []struct {
+		status  manage.KeyStatus
+		callers *[]manage.KeyCaller
+	}{{manage.KeyStatusActive, list.SecretCallers}, {manage.KeyStatusRetiring, list.OldSecretCallers}} {
+		if secret.callers == nil {
+			continue
+		}
+		for _, by := range *secret.callers {
+			rows = append(rows, []string{string(secret.status), by.Address, by.UserAgent, formatTime(&by.At)})
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	fmt.Fprintln(s.out)
+	return printTable(s.out, []string{"PROJECT SECRET", "USED BY", "USER AGENT", "LAST"}, rows)
 }
 
 // formatCaller returns the address and the user agent of a caller.
