@@ -679,13 +679,58 @@ describe('webhooks', () => {
           .waitFor();
         await dialog.getByLabel('From').fill('2026-01-01 10:05');
         await dialog.getByLabel('Until').fill('2100-01-01 10:05');
-        await dialog.getByLabel('Only deliveries that failed').uncheck();
+        await dialog.getByLabel('Deliveries').selectOption('All that are not pending');
       },
     });
     if (operators.includes(visitor)) {
       await page.goto(address('/webhooks'));
-      await page.getByText('Choose a project to replay its deliveries').waitFor();
+      await page.getByText('Choose a project to retry or replay its deliveries').waitFor();
     }
+    await person.close();
+  });
+
+  test('of a project are retried in a time span, and replayed if their target was gone', async () => {
+    receiver.status = 500;
+    const failing = await server.createRoom();
+    await deliveryIn('pending', failing.room_id);
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', `/webhooks?project=${project}`);
+    receiver.status = 200;
+    await act(page, 'Retry pending deliveries', {
+      fill: async (dialog) => {
+        await person.seen('console-webhooks-retry');
+        await dialog.getByLabel('Until').fill('2020-01-01 10:05');
+        await dialog.getByRole('button', { name: 'Retry pending deliveries' }).click();
+        await dialog.getByText(/no pending delivery/i).waitFor();
+        await dialog.getByLabel('Until').fill('');
+        await dialog.getByLabel('From').fill('2026-01-01 10:05');
+      },
+    });
+    await deliveryIn('delivered', failing.room_id);
+
+    receiver.status = 410;
+    const { room_id } = await server.createRoom();
+    await deliveryIn('gone', room_id);
+    receiver.status = 200;
+    await act(page, 'Resume the target');
+    await act(page, 'Replay deliveries', {
+      fill: async (dialog) => {
+        await dialog.getByLabel('From').fill('2026-01-01 10:05');
+        await dialog.getByLabel('Until').fill('2100-01-01 10:05');
+        await dialog.getByLabel('Deliveries').selectOption('Target gone');
+        await person.seen('console-webhooks-replay');
+      },
+    });
+    await expect
+      .poll(async () => {
+        const { webhooks } = await manage<{ webhooks: { event_id: string; state: string; replay: boolean }[] }>(
+          'GET',
+          `/webhooks?room_id=${room_id}`,
+        );
+        const ids = (matches: (one: (typeof webhooks)[number]) => boolean) => webhooks.filter(matches).map(({ event_id }) => event_id);
+        return { replayed: ids(({ replay }) => replay), gone: ids(({ state }) => state === 'gone') };
+      })
+      .toSatisfy(({ replayed, gone }) => gone.length > 0 && `${replayed}` === `${gone}`);
     await person.close();
   });
 });

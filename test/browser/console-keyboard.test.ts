@@ -196,6 +196,7 @@ describe.each(looks)('on $look', ({ viewport, dark, key }) => {
       {
         path: `/webhooks?project=${project}`,
         dialogs: [
+          ['Retry pending deliveries', 'Retry pending deliveries?'],
           ['Replay deliveries', 'Replay deliveries?'],
           ['Send a test event', 'Send a test event?'],
           ['Pause the target', 'Pause the target?'],

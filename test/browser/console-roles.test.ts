@@ -59,7 +59,7 @@ const buttonsOfPages: ButtonsOfPage[] = [
   {
     path: () => `/webhooks?project=${project}`,
     visitors,
-    buttons: [...targetButtons, ...all(['Replay deliveries', 'Send a test event'], writers)],
+    buttons: [...targetButtons, ...all(['Retry pending deliveries', 'Replay deliveries', 'Send a test event'], writers)],
   },
   { path: () => '/webhooks', visitors: readers, buttons: targetButtons },
   { path: () => `/webhooks/${made.pending}`, visitors, buttons: targetButtons },

@@ -16,7 +16,7 @@ import { Empty, ErrorBox, sentence } from '../ui/states';
 import { Facts, Status, Time } from '../ui/values';
 import { deliveryState, responseText } from './deliveries';
 import { PeriodFilter } from './PeriodFilter';
-import { readTime, zoned } from './times';
+import { type Period, readTime, zoned } from './times';
 import { periodFilters, usePeriod } from './usePeriod';
 
 /** The targets that fail or are paused, and the deliveries. */
@@ -49,7 +49,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
     <>
       <PageHead title="Webhooks" actions={project && <ProjectActions project={project} />}>
         The events that were sent to the backends, and how they responded.
-        {!project && may('POST /webhook-replays') && ' Choose a project to replay its deliveries or to send a test event.'}
+        {!project && may('POST /webhook-replays') && ' Choose a project to retry or replay its deliveries, or to send a test event.'}
       </PageHead>
       {listable && (
         <Targets
@@ -295,47 +295,21 @@ function PauseTarget({ projectId, url, onDone }: PauseProps): ReactElement | nul
   );
 }
 
-/** A test event, and a replay of everything in a time span. */
+/** The deliveries that can be replayed. */
+const replayable = [
+  ['failed', 'Failed'],
+  ['gone', 'Target gone'],
+  ['', 'All that are not pending'],
+] as const;
+
+/** What can be done about the deliveries of a project, and a test event. */
 function ProjectActions({ project }: { project: string }): ReactElement {
   const may = useMay();
   const nameOf = useProjectName();
-  const [since, setSince] = useState('');
-  const [before, setBefore] = useState('');
-  const [onlyFailed, setOnlyFailed] = useState(true);
-  const problem = (since && readTime(since)) || (before && readTime(before)) || null;
   return (
     <>
-      {may('POST /webhook-replays') && (
-        <ActionButton
-          title="Replay deliveries"
-          act={async () => {
-            const { enqueued } = await call('post', '/webhook-replays', {
-              body: { project_id: project, since: zoned(since), before: zoned(before), ...(onlyFailed && { state: 'failed' }) },
-            });
-            return `${formatCount(enqueued, 'delivery is', 'deliveries are')} sent again.`;
-          }}
-        >
-          <p>
-            Deliveries that <strong>{nameOf(project)}</strong> was sent in this time are sent again, with the same IDs and the header{' '}
-            <code>webhook-replay</code>. Receivers that ignore IDs they have seen skip duplicates.
-          </p>
-          <label className="field">
-            <span>From</span>
-            <input value={since} placeholder="2026-11-24 10:05" required onChange={(event) => setSince(event.currentTarget.value)} />
-          </label>
-          <label className="field">
-            <span>Until</span>
-            <input value={before} placeholder="2026-11-24 12:00" required onChange={(event) => setBefore(event.currentTarget.value)} />
-          </label>
-          <label className="check">
-            <input type="checkbox" checked={onlyFailed} onChange={(event) => setOnlyFailed(event.currentTarget.checked)} />
-            Only deliveries that failed
-          </label>
-          <p className="wrong" role="alert">
-            {problem}
-          </p>
-        </ActionButton>
-      )}
+      {may('POST /webhook-retries') && <RetryPending project={project} />}
+      {may('POST /webhook-replays') && <Replay project={project} />}
       {may('POST /projects/{project_id}/webhook-test') && (
         <ActionButton
           title="Send a test event"
@@ -351,4 +325,93 @@ function ProjectActions({ project }: { project: string }): ReactElement {
       )}
     </>
   );
+}
+
+/** Sends the pending deliveries of a project. */
+function RetryPending({ project }: { project: string }): ReactElement {
+  const nameOf = useProjectName();
+  const { bounds, fields } = useBounds(false);
+  return (
+    <ActionButton
+      title="Retry pending deliveries"
+      act={async () => {
+        const { retried } = await call('post', '/webhook-retries', { body: { project_id: project, ...bounds } });
+        return `${formatCount(retried, 'delivery is', 'deliveries are')} sent now.`;
+      }}
+    >
+      <p>
+        The pending deliveries of <strong>{nameOf(project)}</strong> are sent now, in their order, instead of at their next attempt. Those
+        to a paused target wait until it is resumed.
+      </p>
+      {fields}
+    </ActionButton>
+  );
+}
+
+/** Sends the deliveries of a project in a time span again. */
+function Replay({ project }: { project: string }): ReactElement {
+  const nameOf = useProjectName();
+  const { bounds, fields } = useBounds(true);
+  const [state, setState] = useState<(typeof replayable)[number][0]>('failed');
+  return (
+    <ActionButton
+      title="Replay deliveries"
+      act={async () => {
+        const { enqueued } = await call('post', '/webhook-replays', { body: { project_id: project, ...bounds, ...(state && { state }) } });
+        return `${formatCount(enqueued, 'delivery is', 'deliveries are')} sent again.`;
+      }}
+    >
+      <p>
+        Deliveries that <strong>{nameOf(project)}</strong> was sent in this time are sent again, with the same IDs and the header{' '}
+        <code>webhook-replay</code>. Receivers that ignore IDs they have seen skip duplicates.
+      </p>
+      <label className="field">
+        <span>Deliveries</span>
+        <select value={state} onChange={(event) => setState(event.currentTarget.value as typeof state)}>
+          {replayable.map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      {fields}
+    </ActionButton>
+  );
+}
+
+/** The fields of a dialog for a time span, and the bounds that they have. */
+function useBounds(required: boolean): { bounds: Period; fields: ReactElement } {
+  const [since, setSince] = useState('');
+  const [before, setBefore] = useState('');
+  const problem = (since && readTime(since)) || (before && readTime(before)) || null;
+  const optional = !required && <span className="hint">optional</span>;
+  return {
+    bounds: { ...(since && { since: zoned(since) }), ...(before && { before: zoned(before) }) },
+    fields: (
+      <>
+        <label className="field">
+          <span>From {optional}</span>
+          <input
+            value={since}
+            placeholder="2026-11-24 10:05"
+            required={required}
+            onChange={(event) => setSince(event.currentTarget.value)}
+          />
+        </label>
+        <label className="field">
+          <span>Until {optional}</span>
+          <input
+            value={before}
+            placeholder="2026-11-24 12:00"
+            required={required}
+            onChange={(event) => setBefore(event.currentTarget.value)}
+          />
+        </label>
+        <p className="wrong" role="alert">
+          {problem}
+        </p>
+      </>
+    ),
+  };
 }
