@@ -17,6 +17,7 @@ import {
   setUpConsole,
   signIn,
   signInWith,
+  tokens,
   visit,
   writers,
 } from './console';
@@ -164,7 +165,15 @@ describe('a project', () => {
     await brand.getByLabel('Color').fill('#1f5f8b');
     await brand.getByRole('button', { name: 'Save the changes' }).click();
     await brand.waitFor({ state: 'hidden' });
-    await page.getByRole('region', { name: 'Brand' }).getByText('#1f5f8b').waitFor();
+    const shown = page.getByRole('region', { name: 'Brand' });
+    await shown.getByText('#1f5f8b').waitFor();
+    await shown.getByText('parley project logo').waitFor();
+    await fetch(`${server.url}/api/manage/projects/${project_id}/logo`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${tokens.owner}`, 'content-type': 'image/png' },
+      body: new Uint8Array(await page.screenshot({ clip: { x: 0, y: 0, width: 320, height: 40 } })),
+    });
+    await shown.getByText('320 × 40 pixels').waitFor();
     await person.seen('console-project-settings');
     await person.close();
   });

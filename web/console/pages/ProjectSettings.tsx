@@ -4,7 +4,7 @@ import { useMay } from '../state/context';
 import { announce } from '../ui/announce';
 import { FormDialog } from '../ui/FormDialog';
 import { Facts } from '../ui/values';
-import { changesOf, describe, eventTypes, type Field, type Group, groups, settingOf, withLabels } from './projectSettings';
+import { changesOf, describe, describeLogo, eventTypes, type Field, type Group, groups, settingOf, withLabels } from './projectSettings';
 
 interface Props {
   project: Schemas['Project'];
@@ -24,7 +24,17 @@ export function ProjectSettings({ project, onChanged }: Props): ReactElement {
             <h3 id={`settings-${group.id}`}>{group.title}</h3>
             {mayChange && <ChangeButton project={project} group={group} onChanged={onChanged} />}
           </div>
-          <Facts rows={group.fields.map((field) => [field.label, describe(project.settings, field)])} />
+          <Facts
+            rows={[
+              ...group.fields.map((field) => [field.label, describe(project.settings, field)] as const),
+              group.id === 'brand' && ['Logo', describeLogo(project)],
+            ]}
+          />
+          {group.id === 'brand' && !project.deleted_at && (
+            <p className="small quiet">
+              A logo is shown in place of the name. An operator sets or removes it with <code>parley project logo</code>.
+            </p>
+          )}
         </section>
       ))}
       {!mayChange && !project.deleted_at && <p className="small quiet">An operator of this server can change them.</p>}

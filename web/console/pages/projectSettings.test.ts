@@ -1,6 +1,6 @@
 import { expect, describe as suite, test } from 'vitest';
 import type { Schemas } from '../api/client';
-import { changesOf, describe, groups, settingOf, withLabels } from './projectSettings';
+import { changesOf, describe, describeLogo, groups, settingOf, withLabels } from './projectSettings';
 
 const settings: Schemas['ProjectSettings'] = {
   require_secret_signatures: false,
@@ -94,4 +94,9 @@ suite('the settings of a project', () => {
   ])('show %s as %s', (name, text) => {
     expect(describe(settings, field(name) as never)).toBe(text);
   });
+});
+
+test('a logo is described by its size', () => {
+  expect(describeLogo({ logo: { width: 320, height: 80, path: '/logos/a.png' } })).toBe('320 × 80 pixels');
+  expect(describeLogo({})).toBe('None');
 });

@@ -194,6 +194,10 @@ export function describe(settings: Settings, field: Field): string {
   return [value, field.unit].filter((part) => part !== undefined).join(' ');
 }
 
+/** Describes the logo of a project by its size. */
+export const describeLogo = ({ logo }: Pick<Schemas['Project'], 'logo'>): string =>
+  logo ? `${logo.width} × ${logo.height} pixels` : 'None';
+
 /** Returns a message of the API with the labels of settings in place of their names. */
 export function withLabels(message: string, fields: Field[]): string {
   return message.replace(/[a-z]+(?:[._][a-z]+)+/g, (name) => {
