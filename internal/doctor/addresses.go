@@ -29,10 +29,17 @@ func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
 	if err != nil {
 		addresses = nil
 	}
-	switch {
-	case network.IsUnreachable(announced, addresses):
-		return found("node_ip", Error, "--rtc-node-ip "+suggestNodeIP(addresses), "Browsers that reach %s cannot reach the "+
-			"address for media, %s, so nobody hears anybody.", host, join(announced))
+	change := "--rtc-node-ip " + suggestNodeIP(announced, addresses)
+	switch browsers := network.Unreachable(announced, addresses); {
+	case browsers == network.AllBrowsers:
+		return found("node_ip", Error, change, "Browsers that reach %s cannot reach the address for media, %s, so nobody "+
+			"hears anybody.", host, join(announced))
+	case browsers == network.WithoutIPv6:
+		return found("node_ip", Error, change, "Browsers that reach %s over IPv4 only cannot reach the address for media, "+
+			"%s, so people there hear nobody.", host, join(announced))
+	case browsers == network.WithoutIPv4:
+		return found("node_ip", Warning, change, "Browsers that reach %s over IPv6 only cannot reach the address for media, "+
+			"%s, so people there hear nobody.", host, join(announced))
 	case len(addresses) == 0 && !slices.ContainsFunc(announced, isPublic):
 		return unknown("%s, and this machine does not find %s, so it does not know whether browsers reach it",
 			join(announced), host)
@@ -59,19 +66,46 @@ func noMediaAddress(announced []netip.Addr, err error) Result {
 			"hears anybody.", none.Reason())
 }
 
-// suggestNodeIP returns those of the public addresses that this machine has, or what to put there. The
-// others may be those of a proxy.
-func suggestNodeIP(addresses []netip.Addr) string {
-	var suggested []string
-	for _, ip := range addresses {
-		if isOwn(ip) {
-			suggested = append(suggested, ip.Unmap().String())
+// suggestNodeIP returns an address of each family for --rtc-node-ip, or what to put there. It takes them from the
+// announced addresses and from those of the host in the DNS. The latter may be those of a proxy. If the IPv6 address is
+// of this machine, they are not, so a router translates the IPv4 address. An IPv6 address of another machine is left
+// out.
+func suggestNodeIP(announced, host []netip.Addr) string {
+	ipv4, ipv6 := suggestAddress(announced, host, netip.Addr.Is4), suggestAddress(announced, host, netip.Addr.Is6)
+	is4 := func(ip netip.Addr) bool { return ip.Unmap().Is4() }
+	if !ipv4.IsValid() && ipv6.IsValid() && slices.Contains(host, ipv6) {
+		public4 := slices.DeleteFunc(slices.Clone(host), func(ip netip.Addr) bool { return !is4(ip) || !isPublic(ip) })
+		if len(public4) == 1 {
+			ipv4 = public4[0].Unmap()
 		}
 	}
-	if len(suggested) == 0 {
-		return "ADDRESS, with the public IP address of this machine"
+	switch {
+	case ipv4.IsValid() && ipv6.IsValid():
+		return ipv4.String() + "," + ipv6.String()
+	case ipv4.IsValid():
+		return ipv4.String()
+	case ipv6.IsValid() && slices.ContainsFunc(host, is4):
+		return "ADDRESS," + ipv6.String() + ", with the public IPv4 address of this machine"
+	case ipv6.IsValid():
+		return ipv6.String()
 	}
-	return strings.Join(suggested, ",")
+	return "ADDRESS, with the public IP address of this machine"
+}
+
+// suggestAddress returns the announced address of one family if it is public, or else the one of the DNS that this
+// machine has. It returns the zero Addr if there is neither.
+func suggestAddress(announced, host []netip.Addr, ofFamily func(netip.Addr) bool) netip.Addr {
+	for _, ip := range announced {
+		if ip = ip.Unmap(); ofFamily(ip) && isPublic(ip) {
+			return ip
+		}
+	}
+	for _, ip := range host {
+		if ip = ip.Unmap(); ofFamily(ip) && !ip.IsLoopback() && isOwn(ip) {
+			return ip
+		}
+	}
+	return netip.Addr{}
 }
 
 func join(ips []netip.Addr) string {

@@ -127,6 +127,12 @@ func TestFindings(t *testing.T) {
 		{checkMediaAddress, "node_ip", Error, "--rtc-node-ip ADDRESS, with the public IP address of this machine",
 			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://meet.example.test" },
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.RTCNodeIP = "203.0.113.7" }},
+		{checkMediaAddress, "node_ip", Error, "", // with an IPv6 address, too
+			func(t *testing.T, cfg *config.Config) {
+				serveDNS(t, "both.example.test", "203.0.113.7", "2001:db8::7")
+				cfg.PublicURL = "https://both.example.test"
+			},
+			func(_ *testing.T, cfg *config.Config, _ string) { cfg.RTCNodeIP = "203.0.113.7" }},
 		{checkPublicAddress, "public_dns", Error,
 			"Add an A or AAAA record of nobody.example.test with the address of this machine.",
 			func(t *testing.T, cfg *config.Config) {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,9 +79,9 @@ func (c check) findings(t *testing.T, cfg config.Config) map[string]Finding {
 	return all
 }
 
-// serveDNS answers questions about one name on 127.0.0.1 with an address, and says of all others that
+// serveDNS answers questions about one name on 127.0.0.1 with its addresses, and says of all others that
 // they do not exist. All look-ups of this process use it until the test ends.
-func serveDNS(t *testing.T, name, address string) {
+func serveDNS(t *testing.T, name string, addresses ...string) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
@@ -98,14 +99,24 @@ func serveDNS(t *testing.T, name, address string) {
 			}
 			m.Response, m.Additionals = true, nil
 			question := m.Questions[0]
-			switch {
-			case question.Name.String() != name+".":
+			if question.Name.String() != name+"." {
 				m.RCode = dnsmessage.RCodeNameError
-			case question.Type == dnsmessage.TypeA:
-				m.Answers = []dnsmessage.Resource{{
-					Header: dnsmessage.ResourceHeader{Name: question.Name, Type: question.Type, Class: question.Class, TTL: 60},
-					Body:   &dnsmessage.AResource{A: [4]byte(net.ParseIP(address).To4())},
-				}}
+			}
+			for _, address := range addresses {
+				var record dnsmessage.ResourceBody
+				switch ip := netip.MustParseAddr(address); {
+				case m.RCode != dnsmessage.RCodeSuccess:
+				case question.Type == dnsmessage.TypeA && ip.Is4():
+					record = &dnsmessage.AResource{A: ip.As4()}
+				case question.Type == dnsmessage.TypeAAAA && ip.Is6():
+					record = &dnsmessage.AAAAResource{AAAA: ip.As16()}
+				}
+				if record != nil {
+					m.Answers = append(m.Answers, dnsmessage.Resource{
+						Header: dnsmessage.ResourceHeader{Name: question.Name, Type: question.Type, Class: question.Class, TTL: 60},
+						Body:   record,
+					})
+				}
 			}
 			if response, err := m.Pack(); err == nil {
 				_, _ = conn.WriteTo(response, from)

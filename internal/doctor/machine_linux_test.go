@@ -64,22 +64,31 @@ func TestCheckUDPBuffers(t *testing.T) {
 	}
 }
 
-// A machine that does not have its network yet has no address for media, and has one after it got the address. The test
-// runs in a network namespace without interfaces that are up, in a process of its own.
-func TestCheckMediaAddress_NoNetwork(t *testing.T) {
+// isolated runs a test in a network namespace without interfaces that are up, in a process of its own. It reports
+// whether this is that process.
+func isolated(t *testing.T) bool {
+	t.Helper()
 	const own = "PARLEY_TEST_OWN_PROCESS"
-	if os.Getenv(own) == "" {
-		rootOnly(t)
-		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-		child.Env = append(os.Environ(), own+"=1")
-		child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-		output, err := child.CombinedOutput()
-		if errors.Is(err, syscall.EPERM) {
-			t.Skip("this machine lets nobody create a network namespace")
-		}
-		if err != nil || !strings.Contains(string(output), "--- PASS: "+t.Name()) {
-			t.Errorf("in its own process: got %v, want a pass; its output:\n%s", err, output)
-		}
+	if os.Getenv(own) != "" {
+		return true
+	}
+	rootOnly(t)
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	child.Env = append(os.Environ(), own+"=1")
+	child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	output, err := child.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("this machine lets nobody create a network namespace")
+	}
+	if err != nil || !strings.Contains(string(output), "--- PASS: "+t.Name()) {
+		t.Errorf("in its own process: got %v, want a pass; its output:\n%s", err, output)
+	}
+	return false
+}
+
+// A machine that does not have its network yet has no address for media, and has one after it got the address.
+func TestCheckMediaAddress_NoNetwork(t *testing.T) {
+	if !isolated(t) {
 		return
 	}
 	run := check(checkMediaAddress)
@@ -104,6 +113,42 @@ func TestCheckMediaAddress_NoNetwork(t *testing.T) {
 	f := run.findings(t, both)["node_ip"]
 	if f.Level != Warning || f.Change != "--rtc-node-ip 203.0.113.7" || !strings.Contains(f.Text, "2001:db8::7") {
 		t.Errorf("with one of two addresses: got the finding %+v, want a warning about the other", f)
+	}
+}
+
+// A machine with an IPv6 address of its own and a public IPv4 address that a router translates announces both, because
+// browsers have IPv4, IPv6 or both.
+func TestCheckMediaAddress_DualStack(t *testing.T) {
+	if !isolated(t) {
+		return
+	}
+	runLine(t, nil, "ip link set lo up && ip addr add 10.0.0.4/32 dev lo && ip addr add 2001:db8::7/128 dev lo && "+
+		"ip addr add fd00::7/128 dev lo && ip route add default dev lo src 10.0.0.4")
+	run := check(checkMediaAddress)
+	for _, c := range []struct {
+		name, nodeIP string
+		host         []string // its addresses in the DNS
+		level        Level    // empty without a finding
+		change       string
+	}{
+		{"no setting", "", []string{"203.0.113.7", "2001:db8::7"}, Error, "--rtc-node-ip 203.0.113.7,2001:db8::7"},
+		{"IPv6 alone", "2001:db8::7", []string{"203.0.113.7", "2001:db8::7"}, Error,
+			"--rtc-node-ip 203.0.113.7,2001:db8::7"},
+		{"both", "203.0.113.7,2001:db8::7", []string{"203.0.113.7", "2001:db8::7"}, "", ""},
+		{"IPv4 alone", "203.0.113.7", []string{"203.0.113.7", "2001:db8::7"}, "", ""},
+		{"several IPv4 addresses", "", []string{"203.0.113.7", "203.0.113.8", "2001:db8::7"}, Error,
+			"--rtc-node-ip ADDRESS,2001:db8::7, with the public IPv4 address of this machine"},
+		{"a proxy", "2001:db8::7", []string{"203.0.113.7", "2001:db8::99"}, Error,
+			"--rtc-node-ip ADDRESS,2001:db8::7, with the public IPv4 address of this machine"},
+		{"a name with IPv6 alone", "", []string{"2001:db8::7"}, Error, "--rtc-node-ip 2001:db8::7"},
+		{"a local IPv6 address", "203.0.113.7,fd00::7", []string{"203.0.113.7", "2001:db8::7"}, Warning,
+			"--rtc-node-ip 203.0.113.7,2001:db8::7"},
+	} {
+		serveDNS(t, "meet.example.test", c.host...)
+		f := run.findings(t, config.Config{PublicURL: "https://meet.example.test", RTCNodeIP: c.nodeIP})["node_ip"]
+		if f.Level != c.level || f.Change != c.change {
+			t.Errorf("%s: got the finding %+v, want the level %q and the change %q", c.name, f, c.level, c.change)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"parley/internal/network"
 )
 
-func TestIsUnreachable(t *testing.T) {
+func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	parse := func(text string) (ips []netip.Addr) {
 		for _, part := range strings.Fields(text) {
@@ -18,22 +18,30 @@ func TestIsUnreachable(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name, announced, host string
-		want                  bool
+		want                  network.Browsers
 	}{
-		{"this machine only", "127.0.0.1", "127.0.0.1 ::1", false},
-		{"a proxy in front of loopback", "127.0.0.1", "203.0.113.7", true},
-		{"a proxy in front of loopback, on a local network", "127.0.0.1", "192.168.1.4", true},
-		{"loopback, and an unknown name", "127.0.0.1", "", true},
-		{"a private address behind a public name", "10.0.0.4", "203.0.113.7 2001:db8::7", true},
-		{"a private address, and an unknown name", "10.0.0.4", "", false},
-		{"a local network", "192.168.1.4", "192.168.1.4", false},
-		{"a name that is local on this machine", "192.168.1.4", "127.0.1.1", false},
-		{"a public address", "203.0.113.7", "203.0.113.9", false},
-		{"IPv6 is public", "10.0.0.4 2001:db8::7", "203.0.113.7", false},
-		{"IPv4 in IPv6", "10.0.0.4", "::ffff:10.0.0.4", false},
+		{"this machine only", "127.0.0.1", "127.0.0.1 ::1", network.NoBrowsers},
+		{"a proxy in front of loopback", "127.0.0.1", "203.0.113.7", network.AllBrowsers},
+		{"a proxy in front of loopback, on a local network", "127.0.0.1", "192.168.1.4", network.AllBrowsers},
+		{"loopback, and an unknown name", "127.0.0.1", "", network.AllBrowsers},
+		{"a private address behind a public name", "10.0.0.4", "203.0.113.7 2001:db8::7", network.AllBrowsers},
+		{"a private address, and an unknown name", "10.0.0.4", "", network.NoBrowsers},
+		{"a local network", "192.168.1.4", "192.168.1.4", network.NoBrowsers},
+		{"a name that is local on this machine", "192.168.1.4", "127.0.1.1", network.NoBrowsers},
+		{"a public address", "203.0.113.7", "203.0.113.9", network.NoBrowsers},
+		{"IPv6 alone is public", "10.0.0.4 2001:db8::7", "203.0.113.7", network.WithoutIPv6},
+		{"IPv6 alone", "2001:db8::7", "203.0.113.7 2001:db8::7", network.WithoutIPv6},
+		{"IPv4 alone", "203.0.113.7", "203.0.113.7 2001:db8::7", network.NoBrowsers},
+		{"IPv4 alone, and a name with IPv6 alone", "203.0.113.7", "2001:db8::7", network.NoBrowsers},
+		{"a private address behind a name with IPv6 alone", "10.0.0.4", "2001:db8::7", network.AllBrowsers},
+		{"a private IPv6 address beside a public one", "203.0.113.7 fd00::7", "203.0.113.7 2001:db8::7", network.WithoutIPv4},
+		{"private addresses of both kinds", "10.0.0.4 fd00::7", "203.0.113.7 2001:db8::7", network.AllBrowsers},
+		{"both kinds", "203.0.113.7 2001:db8::7", "203.0.113.7 2001:db8::7", network.NoBrowsers},
+		{"a local network with public IPv6", "192.168.1.4", "192.168.1.4 2001:db8::7", network.NoBrowsers},
+		{"IPv4 in IPv6", "10.0.0.4", "::ffff:10.0.0.4", network.NoBrowsers},
 	} {
-		if got := network.IsUnreachable(parse(tc.announced), parse(tc.host)); got != tc.want {
-			t.Errorf("%s: got %t, want %t", tc.name, got, tc.want)
+		if got := network.Unreachable(parse(tc.announced), parse(tc.host)); got != tc.want {
+			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
 	}
 }
