@@ -40,15 +40,12 @@ func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
 	case browsers == network.WithoutIPv4:
 		return found("node_ip", Warning, change, "Browsers that reach %s over IPv6 only cannot reach the address for media, "+
 			"%s, so people there hear nobody.", host, join(announced))
-	case len(addresses) == 0 && !slices.ContainsFunc(announced, isPublic):
+	case len(addresses) == 0 && !slices.ContainsFunc(announced, network.IsPublic):
 		return unknown("%s, and this machine does not find %s, so it does not know whether browsers reach it",
 			join(announced), host)
 	}
 	return fine("%s", join(announced))
 }
-
-// isPublic reports whether an address can be reached from other networks.
-func isPublic(ip netip.Addr) bool { return !ip.Unmap().IsPrivate() && !ip.IsLoopback() }
 
 // noMediaAddress returns the result of a check that failed with an error of media.AnnouncedIPs.
 func noMediaAddress(announced []netip.Addr, err error) Result {
@@ -74,7 +71,8 @@ func suggestNodeIP(announced, host []netip.Addr) string {
 	ipv4, ipv6 := suggestAddress(announced, host, netip.Addr.Is4), suggestAddress(announced, host, netip.Addr.Is6)
 	is4 := func(ip netip.Addr) bool { return ip.Unmap().Is4() }
 	if !ipv4.IsValid() && ipv6.IsValid() && slices.Contains(host, ipv6) {
-		public4 := slices.DeleteFunc(slices.Clone(host), func(ip netip.Addr) bool { return !is4(ip) || !isPublic(ip) })
+		other := func(ip netip.Addr) bool { return !is4(ip) || !network.IsPublic(ip) }
+		public4 := slices.DeleteFunc(slices.Clone(host), other)
 		if len(public4) == 1 {
 			ipv4 = public4[0].Unmap()
 		}
@@ -96,7 +94,7 @@ func suggestNodeIP(announced, host []netip.Addr) string {
 // machine has. It returns the zero Addr if there is neither.
 func suggestAddress(announced, host []netip.Addr, ofFamily func(netip.Addr) bool) netip.Addr {
 	for _, ip := range announced {
-		if ip = ip.Unmap(); ofFamily(ip) && isPublic(ip) {
+		if ip = ip.Unmap(); ofFamily(ip) && network.IsPublic(ip) {
 			return ip
 		}
 	}
@@ -223,14 +221,14 @@ func isOwn(ip netip.Addr) bool {
 // suggestRecord returns the DNS records that lead a host to the announced addresses. The private ones among them are of
 // no use for a host with public addresses.
 func suggestRecord(host string, addresses, announced []netip.Addr) string {
-	hasPublic := slices.ContainsFunc(addresses, isPublic)
+	hasPublic := slices.ContainsFunc(addresses, network.IsPublic)
 	var records []string
 	for _, ip := range announced {
 		record := "A"
 		if ip.Is6() {
 			record = "AAAA"
 		}
-		if !ip.IsLoopback() && (!hasPublic || isPublic(ip)) {
+		if !ip.IsLoopback() && (!hasPublic || network.IsPublic(ip)) {
 			records = append(records, fmt.Sprintf("the %s record of %s to %s", record, host, ip))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"parley/internal/media/signalfilter"
+	"parley/internal/network"
 )
 
 const (
@@ -140,14 +141,10 @@ func isReachable(addr netip.Addr, announced []netip.Addr) bool {
 	if !addr.IsValid() || addr.IsUnspecified() || addr.IsMulticast() || addr.IsLinkLocalUnicast() {
 		return false
 	}
-	isPrivate := func(ip netip.Addr) bool { return ip.IsPrivate() || carrierPrefix.Contains(ip) }
 	return slices.ContainsFunc(announced, func(own netip.Addr) bool {
-		return own.IsLoopback() == addr.IsLoopback() && isPrivate(own) == isPrivate(addr)
+		return own.IsLoopback() == addr.IsLoopback() && network.IsPrivate(own) == network.IsPrivate(addr)
 	})
 }
-
-// carrierPrefix has the addresses behind the NAT of a provider (RFC 6598).
-var carrierPrefix = netip.MustParsePrefix("100.64.0.0/10")
 
 // checkRate returns a refusal if a request exceeds a limit of its connection.
 func (r *requestFilter) checkRate(req *livekit.SignalRequest) *signalfilter.Refusal {

@@ -1,5 +1,5 @@
 // Package network defines which addresses count as one client in limits for each
-// address.
+// address, and which addresses browsers reach.
 package network
 
 import "net/netip"

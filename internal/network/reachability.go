@@ -27,11 +27,10 @@ func Unreachable(announced, host []netip.Addr) Browsers {
 		}
 		return NoBrowsers
 	}
-	isPublic := func(ip netip.Addr) bool { return !isLocal(ip) }
 	announced4, announced6 := split(announced)
 	host4, host6 := split(host)
 	fails := func(announced, host []netip.Addr) bool {
-		return len(host) > 0 && all(host, isPublic) && all(announced, isLocal)
+		return len(host) > 0 && all(host, IsPublic) && all(announced, isLocal)
 	}
 	fails4, fails6 := fails(announced4, host4), fails(announced6, host6)
 	switch {
@@ -45,7 +44,19 @@ func Unreachable(announced, host []netip.Addr) Browsers {
 	return NoBrowsers
 }
 
-func isLocal(ip netip.Addr) bool { return ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() }
+// IsPublic reports whether an address can be reached from other networks.
+func IsPublic(ip netip.Addr) bool { return !isLocal(ip.Unmap()) }
+
+func isLocal(ip netip.Addr) bool { return IsPrivate(ip) || ip.IsLoopback() || ip.IsLinkLocalUnicast() }
+
+// carrierPrefix has the addresses behind the NAT of a provider (RFC 6598).
+var carrierPrefix = netip.MustParsePrefix("100.64.0.0/10")
+
+// IsPrivate reports whether an address is one of a private network, or one behind the NAT of a provider.
+func IsPrivate(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsPrivate() || carrierPrefix.Contains(ip)
+}
 
 // all reports whether all addresses are of a kind.
 func all(ips []netip.Addr, is func(netip.Addr) bool) bool {

@@ -25,6 +25,8 @@ func TestUnreachable(t *testing.T) {
 		{"a proxy in front of loopback, on a local network", "127.0.0.1", "192.168.1.4", network.AllBrowsers},
 		{"loopback, and an unknown name", "127.0.0.1", "", network.AllBrowsers},
 		{"a private address behind a public name", "10.0.0.4", "203.0.113.7 2001:db8::7", network.AllBrowsers},
+		{"an address behind the NAT of a provider", "100.64.0.1", "203.0.113.7", network.AllBrowsers},
+		{"a name with an address behind the NAT of a provider", "100.64.0.1", "100.127.255.255", network.NoBrowsers},
 		{"a private address, and an unknown name", "10.0.0.4", "", network.NoBrowsers},
 		{"a local network", "192.168.1.4", "192.168.1.4", network.NoBrowsers},
 		{"a name that is local on this machine", "192.168.1.4", "127.0.1.1", network.NoBrowsers},

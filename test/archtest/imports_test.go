@@ -59,7 +59,7 @@ var allowedImports = map[string][]string{
 	"internal/store":                {"internal/audit", "internal/conncheck", "internal/db", "internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/retention", "internal/counter", "internal/operator", "internal/validate", "internal/webhook", "internal/webhook/sender"},
 	"internal/media/probe":          {},
 	"internal/media/relay":          {},
-	"internal/media":                {"internal/fault", "internal/late", "internal/media/relay", "internal/media/signalfilter", "internal/metrics", "internal/refusal", "internal/room"},
+	"internal/media":                {"internal/fault", "internal/late", "internal/media/relay", "internal/media/signalfilter", "internal/metrics", "internal/network", "internal/refusal", "internal/room"},
 	"internal/api/httpx":            {"internal/fault", "internal/validate"},
 	"internal/api/site":             {"internal/api/httpx", "internal/fault", "internal/room", "internal/validate"},
 	"internal/spreadsheet":          {},
