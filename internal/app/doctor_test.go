@@ -69,8 +69,31 @@ func TestDoctor_Proxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = startServer(t, func(cfg *config.Config) { cfg.TrustedProxies = []string{"127.0.0.1"} })
+	for name, rewrite := range map[string]func(*httputil.ProxyRequest){
+		"that is trusted":  (*httputil.ProxyRequest).SetXForwarded,
+		"that may be none": func(*httputil.ProxyRequest) {},
+	} {
+		if got := findingsThrough(t, s, rewrite); len(got) > 0 {
+			t.Errorf("a proxy %s: got the findings %v, want none", name, got)
+		}
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s = startServer(t, func(cfg *config.Config) {
+		cfg.TrustedProxies, cfg.PublicURL = []string{"127.0.0.1"}, "https://localhost"
+	})
+	empty := func(r *httputil.ProxyRequest) { r.Out.Header["X-Forwarded-For"] = []string{"", " , "} }
+	for name, rewrite := range map[string]func(*httputil.ProxyRequest){
+		"no X-Forwarded-For":       func(*httputil.ProxyRequest) {},
+		"an empty X-Forwarded-For": empty,
+	} {
+		if got, want := findingsThrough(t, s, rewrite), []string{"proxy_client_address"}; !slices.Equal(got, want) {
+			t.Errorf("a proxy with %s: got the findings %v, want %v", name, got, want)
+		}
+	}
 	if got := findingsThrough(t, s, (*httputil.ProxyRequest).SetXForwarded); len(got) > 0 {
-		t.Errorf("a proxy that is trusted: got the findings %v, want none", got)
+		t.Errorf("a proxy with X-Forwarded-For: got the findings %v, want none", got)
 	}
 }
 

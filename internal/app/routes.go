@@ -255,14 +255,16 @@ func misspelledAPI(w http.ResponseWriter, _ *http.Request) {
 // response says how the request arrived and where, so that a check through a name and a proxy sees where they lead.
 func (a *App) respondLive(trusted []netip.Prefix) http.Handler {
 	node := doctor.HashID(a.rooms.NodeID())
+	hasProxy := doctor.HasProxy(a.cfg)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		httpx.WriteJSON(w, http.StatusOK, doctor.Live{
-			Status:         "ok",
-			Upgrade:        websocket.IsWebSocketUpgrade(r),
-			UntrustedProxy: httpx.HasUntrustedProxy(r, trusted),
-			Installation:   *a.installation.Load(),
-			Node:           node,
+			Status:          "ok",
+			Upgrade:         websocket.IsWebSocketUpgrade(r),
+			UntrustedProxy:  httpx.HasUntrustedProxy(r, trusted),
+			LacksClientAddr: hasProxy && httpx.LacksClientAddr(r, trusted),
+			Installation:    *a.installation.Load(),
+			Node:            node,
 		})
 	})
 }

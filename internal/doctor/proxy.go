@@ -26,20 +26,24 @@ func (r *Result) addUntrustedProxy(base string) {
 		"The server does not trust the proxy at %s, so all visitors share the limits of one address.", base)
 }
 
+// HasProxy reports whether a server is reached through a proxy: browsers use HTTPS, and the server has no certificate.
+func HasProxy(cfg config.Config) bool {
+	return strings.HasPrefix(cfg.BaseURL(""), "https://") && !cfg.ServesTLS()
+}
+
 // checkProxy finds a proxy that the settings do not name. One that adds no header is not seen otherwise.
 func checkProxy(_ context.Context, cfg config.Config) Result {
-	base := cfg.BaseURL("")
 	trusted, err := cfg.TrustedPrefixes()
 	switch {
 	case err != nil:
 		return unknown("%v", err)
-	case !strings.HasPrefix(base, "https://") || cfg.ServesTLS():
+	case !HasProxy(cfg):
 		return fine("none")
 	case len(trusted) > 0:
 		return fine("trusted")
 	}
 	var result Result
-	result.addUntrustedProxy(base)
+	result.addUntrustedProxy(cfg.BaseURL(""))
 	return result
 }
 

@@ -30,6 +30,8 @@ type Live struct {
 	Status         string `json:"status"`
 	Upgrade        bool   `json:"upgrade"`         // the request asked for a WebSocket
 	UntrustedProxy bool   `json:"untrusted_proxy"` // it came through a proxy that is not trusted
+	// LacksClientAddr says that it came through a trusted proxy that does not say for whom.
+	LacksClientAddr bool `json:"lacks_client_address"`
 	// Installation and Node are hashes of the IDs of the database and of the process (HashID). The installation is
 	// empty while the server starts.
 	Installation string `json:"installation,omitempty"`
@@ -132,6 +134,10 @@ func checkLive(
 	}
 	if live.UntrustedProxy {
 		result.addUntrustedProxy(base)
+	}
+	if live.LacksClientAddr {
+		result.add("proxy_client_address", Warning, "In nginx: proxy_set_header X-Forwarded-For $remote_addr;",
+			"The proxy at %s does not send X-Forwarded-For, so all visitors share the limits of one address.", base)
 	}
 	var health map[string]string
 	if _, err := getJSON(ctx, client, base+"/healthz", &health); err != nil ||

@@ -115,15 +115,15 @@ func (s site) write(t *testing.T, text string) {
 	}
 }
 
-// nginx that does not forward WebSockets, and a server that does not trust it, are findings until the lines that parley
-// doctor prints are in the configuration of nginx and among the flags of the server.
+// nginx that forwards neither WebSockets nor the addresses of visitors, and a server that does not trust it, are
+// findings until the lines that parley doctor prints are in the configuration of nginx and among the server's flags.
 func TestNginx_Findings(t *testing.T) {
 	p := proxies["nginx"]
 	s := newSite(t, p)
-	directives := regexp.MustCompile(`(?m)^ *proxy_(http_version|set_header (Upgrade|Connection)) .*\n`)
+	directives := regexp.MustCompile(`(?m)^ *proxy_(http_version|set_header (X-Forwarded-For|Upgrade|Connection)) .*\n`)
 	bare := directives.ReplaceAllString(s.text, "")
-	if strings.Contains(bare, "Upgrade") {
-		t.Fatalf("got the configuration %s, want none of WebSockets", bare)
+	if strings.Contains(bare, "Upgrade") || strings.Contains(bare, "X-Forwarded-For") {
+		t.Fatalf("got the configuration %s, want none of WebSockets and addresses", bare)
 	}
 	s.write(t, bare)
 	start(t, p.command(t.Context(), s.config, s.dir))
@@ -140,12 +140,18 @@ func TestNginx_Findings(t *testing.T) {
 		return found["proxy_upgrade"] != "" && found["trusted_proxies"] != ""
 	})
 
-	lines, ok := strings.CutPrefix(found["proxy_upgrade"], "In nginx: ")
-	if !ok {
-		t.Fatalf("got the change %q, want lines for nginx", found["proxy_upgrade"])
+	config := bare
+	addToConfig := func(id string) {
+		t.Helper()
+		lines, ok := strings.CutPrefix(found[id], "In nginx: ")
+		if !ok {
+			t.Fatalf("got the change %q, want lines for nginx", found[id])
+		}
+		config = strings.Replace(config, "location / {\n", "location / {\n"+lines+"\n", 1)
+		s.write(t, config)
+		run(t, s.dir, "nginx", "-c", s.config, "-p", s.dir, "-e", s.dir+"/logs/start.log", "-s", "reload")
 	}
-	s.write(t, strings.Replace(bare, "location / {\n", "location / {\n"+lines+"\n", 1))
-	run(t, s.dir, "nginx", "-c", s.config, "-p", s.dir, "-e", s.dir+"/logs/start.log", "-s", "reload")
+	addToConfig("proxy_upgrade")
 	testkit.Eventually(t, "nginx forwards WebSockets", func() bool {
 		found = findings()
 		return found["proxy_upgrade"] == "" && found["unknown"] == "" && found["trusted_proxies"] != ""
@@ -158,9 +164,16 @@ func TestNginx_Findings(t *testing.T) {
 		t.Fatal(err)
 	}
 	parleytest.Start(t, parleytest.Options{DataDir: data, Args: append(flags, "--no-supervise")})
+	testkit.Eventually(t, "one finding, about the addresses of visitors", func() bool {
+		found = findings()
+		return found["proxy_client_address"] != "" && found["proxy_upgrade"]+found["trusted_proxies"] == ""
+	})
+
+	addToConfig("proxy_client_address")
 	testkit.Eventually(t, "no finding about the proxy", func() bool {
 		found = findings()
-		return found["proxy_upgrade"]+found["trusted_proxies"]+found["unknown"]+found["server_unavailable"] == ""
+		return found["proxy_upgrade"]+found["trusted_proxies"]+found["proxy_client_address"]+found["unknown"]+
+			found["server_unavailable"] == ""
 	})
 }
 

@@ -42,6 +42,14 @@ func HasUntrustedProxy(r *http.Request, trusted []netip.Prefix) bool {
 	return err == nil && r.Header.Get("X-Forwarded-For") != "" && !inPrefixes(peer.Addr().Unmap(), trusted)
 }
 
+// LacksClientAddr reports whether a request came through a trusted proxy that does not say for whom, so that the server
+// takes the proxy for its client.
+func LacksClientAddr(r *http.Request, trusted []netip.Prefix) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && inPrefixes(peer.Addr().Unmap(), trusted) &&
+		strings.Trim(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ", \t") == ""
+}
+
 func inPrefixes(a netip.Addr, prefixes []netip.Prefix) bool {
 	for _, p := range prefixes {
 		if p.Contains(a) {
