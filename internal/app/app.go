@@ -464,8 +464,9 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	return err
 }
 
-// markStopping makes /healthz 503, and other processes wait for the end of this one.
+// markStopping makes /healthz 503, and other processes and systemd wait for the end of this one.
 func (a *App) markStopping() {
+	a.supervisor.Stopping(StopTimeout(a.cfg))
 	a.ready.Store(false)
 	a.MarkStopping()
 	if a.instanceLock != nil {

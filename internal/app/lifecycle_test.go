@@ -2,11 +2,13 @@ package app
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -83,6 +85,29 @@ func (s *server) metrics() string {
 	defer func() { _ = answer.Body.Close() }()
 	raw, _ := io.ReadAll(answer.Body)
 	return string(raw)
+}
+
+// Without a supervisor, systemd learns from the server itself that it stops, and how long that may take.
+func TestApp_StopNotifiesSystemd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	t.Setenv("NOTIFY_SOCKET", path)
+	s := startServer(t, nil)
+	if err := errors.Join(s.stop(), conn.SetReadDeadline(time.Now().Add(testkit.Timeout))); err != nil {
+		t.Fatal(err)
+	}
+	stopping := fmt.Sprintf("STOPPING=1\nEXTEND_TIMEOUT_USEC=%d", (StopTimeout(s.cfg) + 5*time.Second).Microseconds())
+	for _, want := range []string{"READY=1", stopping} {
+		text := make([]byte, 100)
+		n, err := conn.Read(text)
+		if got := string(text[:n]); err != nil || got != want {
+			t.Fatalf("got the message %q, %v, want %q", got, err, want)
+		}
+	}
 }
 
 func TestMetrics_NeedToken(t *testing.T) {

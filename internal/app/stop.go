@@ -32,7 +32,8 @@ const (
 	stopTimeout = 12 * time.Second
 )
 
-// StopTimeout returns how long a service may take to stop before the supervisor kills it.
+// StopTimeout returns how long a service may take to stop before the supervisor kills it, or systemd soon
+// after.
 func StopTimeout(cfg config.Config) time.Duration { return cfg.DrainTime() + stopTimeout }
 
 // drain hands over the meetings to other nodes, one after another, while this node continues to serve. It does nothing

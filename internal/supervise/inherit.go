@@ -75,6 +75,14 @@ func (s *Service) Ready() {
 	})
 }
 
+// Stopping tells systemd that this process begins to stop, and how long that may take. It does nothing with a
+// supervisor, which tells systemd itself.
+func (s *Service) Stopping(timeout time.Duration) {
+	if s == nil {
+		notifyStopping(timeout)
+	}
+}
+
 // Restarts returns the number of restarts so far.
 func (s *Service) Restarts() int {
 	if s == nil {

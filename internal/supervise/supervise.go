@@ -10,7 +10,6 @@ package supervise
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -20,9 +19,6 @@ import (
 
 	"github.com/coreos/go-systemd/v22/daemon"
 )
-
-// killMargin is how much longer than StopTimeout the service manager waits for the end of this process.
-const killMargin = 5 * time.Second
 
 // Options describe the program to run.
 type Options struct {
@@ -106,9 +102,7 @@ func (s *supervisor) watch(ctx context.Context, c *child) exitInfo {
 			return e
 		case <-stop:
 			stop, stopRequested = nil, true
-			// systemd then waits for longer than TimeoutStopSec if it has to.
-			notify(fmt.Sprintf("%s\nEXTEND_TIMEOUT_USEC=%d", daemon.SdNotifyStopping,
-				(s.StopTimeout + killMargin).Microseconds()))
+			notifyStopping(s.StopTimeout)
 			s.Stopping()
 			c.signal(syscall.SIGTERM)
 			overdue = time.After(s.StopTimeout)

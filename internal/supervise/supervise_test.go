@@ -71,6 +71,7 @@ func runChild(role string) {
 		os.Exit(0)
 	}
 	<-ctx.Done()
+	s.Stopping(testkit.Timeout)
 	os.Exit(0)
 }
 
@@ -248,7 +249,7 @@ func running(pid int) bool {
 	return err == nil && !strings.Contains(string(raw), ") Z ")
 }
 
-// systemd learns when the service is ready, when it stops, and how long that may take.
+// systemd learns once when the service is ready, when it stops, and how long that may take, also without a supervisor.
 func TestRun_NotifiesSystemd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
@@ -274,4 +275,11 @@ func TestRun_NotifiesSystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(fmt.Sprintf("STOPPING=1\nEXTEND_TIMEOUT_USEC=%d", (testkit.Timeout + killMargin).Microseconds()))
+	r.wait()
+
+	var alone *Service
+	alone.Ready()
+	expect("READY=1")
+	alone.Stopping(time.Minute)
+	expect("STOPPING=1\nEXTEND_TIMEOUT_USEC=65000000")
 }
