@@ -108,7 +108,8 @@ test-browser-all: build $(BROWSER) ## Test the meeting in a real browser in ever
 race: $(PAGE) ## Look for data races in the packages with the most concurrency (needs a C compiler)
 	CGO_ENABLED=1 test/go.sh race -race -short -- ./internal/counter ./internal/ratelimit ./internal/cluster \
 		./internal/key ./internal/webhook/... ./internal/room ./internal/db ./internal/store \
-		./internal/audit ./internal/backup ./internal/retention
+		./internal/audit ./internal/backup ./internal/retention ./internal/edge ./internal/connlimit \
+		./internal/media/relay ./internal/certificate ./internal/supervise
 
 fuzz: ## Fuzz every parser, ten seconds each
 	test/fuzz.sh

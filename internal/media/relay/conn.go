@@ -82,8 +82,10 @@ func newClient(s *Server, conn net.Conn) *client {
 		permissions: rate.NewLimiter(permissionPerSecond, permissionBurst),
 		frames:      newFrames(),
 	}
-	c.ends = time.AfterFunc(s.timeouts.allocation, func() { _ = c.Close() })
+	// The times are set when both timers are known, because both functions use both.
+	c.ends = time.AfterFunc(time.Hour, func() { _ = c.Close() })
 	c.idle = time.AfterFunc(time.Hour, func() { s.closeIfIdle(c) }) // begin sets its time
+	c.ends.Reset(s.timeouts.allocation)
 	return c
 }
 
