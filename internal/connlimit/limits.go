@@ -5,6 +5,7 @@ package connlimit
 import (
 	"cmp"
 	"container/list"
+	"context"
 	"net"
 	"net/http"
 	"net/netip"
@@ -138,12 +139,18 @@ func (c *Limits) LimitMediaConnections(l net.Listener) net.Listener {
 // MediaConnections returns a listener for media. Its connections are those of l, which are counted
 // already, also below others.
 func (c *Limits) MediaConnections(l net.Listener) net.Listener {
-	return &mediaListener{Listener: l, limits: c}
+	return c.mediaListener(l, false)
 }
 
 // RelayConnections is MediaConnections for a TURN server, which sets no deadlines.
 func (c *Limits) RelayConnections(l net.Listener) net.Listener {
-	return &mediaListener{Listener: l, limits: c, writesExpire: true}
+	return c.mediaListener(l, true)
+}
+
+func (c *Limits) mediaListener(l net.Listener, writesExpire bool) *mediaListener {
+	m := &mediaListener{Listener: l, limits: c, writesExpire: writesExpire}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	return m
 }
 
 func (c *Limits) limit(l net.Listener) *limitListener { return &limitListener{Listener: l, Limits: c} }
@@ -354,13 +361,19 @@ func (conn *connection) Close() error {
 type mediaListener struct {
 	net.Listener
 	limits       *Limits
-	writesExpire bool // as those of HTTP
+	writesExpire bool            // as those of HTTP
+	ctx          context.Context // ends with Close
+	cancel       context.CancelFunc
 }
 
-// Accept returns the next connection within the limits.
+// Accept returns the next connection within the limits. It waits after an error that passes, because the media engine
+// accepts no connection any more after an error.
 func (l *mediaListener) Accept() (net.Conn, error) {
+	failed := func(err error) {
+		l.limits.refusals.Record(refusal.Connections, "accept a connection for media failed, trying again", "error", err)
+	}
 	for {
-		conn, err := l.Listener.Accept()
+		conn, err := network.Accept(l.ctx, l.Listener, failed)
 		if err != nil {
 			return nil, err
 		}
@@ -372,6 +385,12 @@ func (l *mediaListener) Accept() (net.Conn, error) {
 		l.limits.refusals.Record(refusal.Connections, "too many open connections for media", "limit", l.limits.max/2)
 		_ = conn.Close()
 	}
+}
+
+// Close closes the listener and ends a waiting Accept.
+func (l *mediaListener) Close() error {
+	l.cancel()
+	return l.Listener.Close()
 }
 
 // countMedia counts a media connection. It reports whether it is within the share of media.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -274,6 +275,66 @@ func TestMediaListener(t *testing.T) {
 	}
 	if _, err := last.Write([]byte("more")); err != nil {
 		t.Errorf("connection with packets: got %v, want it open", err)
+	}
+}
+
+// flakyListener fails to accept with an error that passes, some times or always, and otherwise accepts.
+type flakyListener struct {
+	net.Listener
+	failures int // at first; -1 for always
+	failed   chan struct{}
+}
+
+func (l *flakyListener) Accept() (net.Conn, error) {
+	if l.failures == 0 {
+		return l.Listener.Accept()
+	}
+	if l.failures > 0 {
+		l.failures--
+	}
+	select {
+	case l.failed <- struct{}{}:
+	default:
+	}
+	return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+}
+
+// Too many open files do not end Accept, after which the media engine would accept no connection any more.
+func TestMediaListener_TooManyOpenFiles(t *testing.T) {
+	t.Parallel()
+	for name, failures := range map[string]int{"for a moment": 2, "until Close": -1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var log testkit.Buffer
+			limits := New(0, 10, nil, refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(&log, nil)), time.Now))
+			flaky := &flakyListener{Listener: l, failures: failures, failed: make(chan struct{}, 1)}
+			media := limits.LimitMediaConnections(flaky)
+			t.Cleanup(func() { _ = media.Close() })
+			accepted := make(chan error, 1)
+			go func() {
+				_, err := media.Accept()
+				accepted <- err
+			}()
+			<-flaky.failed
+			if failures < 0 {
+				_ = media.Close()
+				if err := <-accepted; err == nil {
+					t.Error("after Close: got a connection, want an error")
+				}
+				return
+			}
+			dial(t, l.Addr().String())
+			if err := <-accepted; err != nil {
+				t.Errorf("got %v, want a connection", err)
+			}
+			if !log.HasLine("accept a connection for media failed", "too many open files") {
+				t.Errorf("got the log %s, want the reason", log.String())
+			}
+		})
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net"
 	"time"
+
+	"parley/internal/network"
 )
 
 // Kind is what a connection carries.
@@ -29,9 +31,6 @@ const (
 // firstBytesTimeout is the time that a connection has for its first bytes. With TLS it then has the
 // same time for the handshake and the first decrypted bytes.
 const firstBytesTimeout = 10 * time.Second
-
-// minAcceptPause and maxAcceptPause bound the pause after an error of the listener, which doubles.
-const minAcceptPause, maxAcceptPause = 5 * time.Millisecond, time.Second
 
 // The protocols of ALPN (RFC 7301).
 const (
@@ -92,23 +91,14 @@ func (e *Edge) TURN() net.Listener { return e.turn }
 // Serve accepts connections until Close. It returns the error of the listener if it fails before. As
 // net/http, it waits after an error that passes, such as too many open files.
 func (e *Edge) Serve() error {
-	pause := minAcceptPause
+	failed := func(err error) { e.log.Warn("accept a connection failed, trying again", "error", err) }
 	for {
-		conn, err := e.listener.Accept()
-		var passing interface{ Temporary() bool }
+		conn, err := network.Accept(e.ctx, e.listener, failed)
 		switch {
 		case err == nil:
-			pause = minAcceptPause
 			go e.sort(conn)
 		case e.ctx.Err() != nil:
 			return nil
-		case errors.As(err, &passing) && passing.Temporary():
-			e.log.Warn("accept a connection failed, trying again", "error", err)
-			select {
-			case <-time.After(pause):
-			case <-e.ctx.Done():
-			}
-			pause = min(2*pause, maxAcceptPause)
 		default:
 			return err
 		}

@@ -1,5 +1,5 @@
 // Package network defines which addresses count as one client in limits for each
-// address, and which addresses browsers reach.
+// address, and which addresses browsers reach. It also accepts connections.
 package network
 
 import "net/netip"

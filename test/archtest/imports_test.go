@@ -34,7 +34,7 @@ var allowedImports = map[string][]string{
 	"internal/certificate":          {"internal/fault"},
 	"internal/doctor":               {"internal/backup", "internal/certificate", "internal/cluster", "internal/config", "internal/connlimit", "internal/db", "internal/instance", "internal/media", "internal/media/probe", "internal/metrics", "internal/network", "internal/quickstart", "internal/seal", "internal/shell", "internal/store"},
 	"internal/conncheck":            {"internal/audit", "internal/fault", "internal/seal", "internal/validate"},
-	"internal/edge":                 {},
+	"internal/edge":                 {"internal/network"},
 	"internal/connlimit":            {"internal/api/httpx", "internal/network", "internal/refusal"},
 	"internal/late":                 {},
 	"internal/network":              {},
