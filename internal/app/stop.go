@@ -36,8 +36,8 @@ const (
 // after.
 func StopTimeout(cfg config.Config) time.Duration { return cfg.DrainTime() + stopTimeout }
 
-// drain hands over the meetings to other nodes, one after another, while this node continues to serve. It does nothing
-// if there is no other node.
+// drain hands over the meetings to other nodes, one after another, while this node continues to serve. Also without
+// meetings, it serves until a load balancer has noticed that it stops. It does nothing if there is no other node.
 func (a *App) drain() {
 	within := a.cfg.DrainTime()
 	if within == 0 {

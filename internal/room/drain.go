@@ -75,10 +75,11 @@ func hasOtherHost(nodes []NodeStatus, nodeID string) bool {
 
 // DrainToStop begins to drain this node because it is asked to stop. The node hands over a room every stopPace, and
 // more at once if it would not be done within the time. HandingOver says when it is done. Nobody can cancel this drain.
-// It reports false if the node has nothing to hand over, or no other node can take it.
+// It begins also without rooms, so that a load balancer notices that the node stops. It reports false if no other node
+// can take over.
 func (s *Presence) DrainToStop(ctx context.Context, within time.Duration) (begun bool, err error) {
 	rooms := len(s.localRooms())
-	if rooms == 0 || s.options.RedisAvailable == nil || !s.options.RedisAvailable() {
+	if s.options.RedisAvailable == nil || !s.options.RedisAvailable() {
 		return false, nil
 	}
 	nodes, err := s.NodeStatuses(ctx)

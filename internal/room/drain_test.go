@@ -504,11 +504,24 @@ func TestDrainToStop_ShortTime(t *testing.T) {
 	}
 }
 
-// A node that is asked to stop does not wait if it has no session, or no other node can take one.
+// A node without a session also drains, so that a load balancer notices that it stops.
+func TestDrainToStop_WithoutSession(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	c.tick(0, 1)
+	node := c.nodes[0]
+	begun, err := node.DrainToStop(t.Context(), time.Minute)
+	if err != nil || !begun || !node.Draining() || node.HandingOver() {
+		t.Errorf("got begun: %t, %v, draining: %t, handing over: %t, want that it drains and has nothing to hand over", begun,
+			err, node.Draining(), node.HandingOver())
+	}
+}
+
+// A node that is asked to stop does not wait if no other node can take a session.
 func TestDrainToStop_Nothing(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, c *cluster){
-		"no session": func(*testing.T, *cluster) {},
 		"no Redis": func(t *testing.T, c *cluster) {
 			c.enterRooms(t, 1)
 			c.redisDown[0].Store(true)
