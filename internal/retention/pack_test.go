@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,32 @@ func TestSweep_PacksEvents(t *testing.T) {
 		sweep(false, "")
 		if packs := f.readPacks(); len(packs) != 2 {
 			t.Errorf("an hour after the end of the second room: got packed events of %d rooms, want 2", len(packs))
+		}
+	})
+}
+
+// A room with damaged data does not keep a person in other rooms from being erased. The error names the room.
+func TestErase_DamagedRoom(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		var rooms []string
+		for n := range 3 {
+			rooms = append(rooms, f.meeting(f.project.ID, f.now.Add(time.Duration(n-9)*day), guest{"Amina", "user-7"}).ID)
+		}
+		slices.Sort(rooms) // as an erasure reads them
+		f.write(func(ctx context.Context) error {
+			return f.db.Exec(ctx, `UPDATE events SET data = '{' WHERE room_id = $1`, rooms[0])
+		})
+		person := retention.Person{ProjectID: f.project.ID, UserID: "user-7"}
+		_, err := f.retention.Erase(t.Context(), person)
+		if err == nil || !strings.Contains(err.Error(), "room "+rooms[0]+": ") {
+			t.Errorf("got %v, want an error that names the room %s", err, rooms[0])
+		}
+		for i, want := range []bool{true, false, false} {
+			seats, err := f.db.SeatsOfRoom(t.Context(), rooms[i])
+			named := slices.ContainsFunc(seats, func(s retention.Seat) bool { return s.Name == "Amina" })
+			if err != nil || named != want {
+				t.Errorf("room %d: got the name: %t, %v, want %t", i+1, named, err, want)
+			}
 		}
 	})
 }

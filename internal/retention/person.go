@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"time"
 
@@ -310,7 +311,8 @@ func (s *Service) recordUnfinishedErasures(ctx context.Context, projectID string
 	return err
 }
 
-// erasePerson removes a person from all rooms.
+// erasePerson removes a person from all rooms. If one fails because its data is damaged, erasePerson continues with the
+// others and returns the errors. Then it leaves the room by which a repetition finds the person, if there is one.
 func (s *Service) erasePerson(ctx context.Context, p Person, count *erasureCount) error {
 	p, last, err := s.resolve(ctx, p)
 	if err != nil {
@@ -332,25 +334,30 @@ func (s *Service) erasePerson(ctx context.Context, p Person, count *erasureCount
 			return t, err
 		})
 	}
+	var errs []error
 	for after, more := "", true; more; {
 		rooms, err := s.roomsOf(ctx, p, after)
 		if err != nil {
 			return err
 		}
 		for _, r := range rooms {
-			if r.ID != last.ID {
-				if err := erase(r); err != nil {
-					return err
-				}
+			if after = r.ID; r.ID == last.ID {
+				continue
 			}
-			after = r.ID
+			err := erase(r)
+			if _, expected := errors.AsType[*fault.Error](err); expected || ctx.Err() != nil {
+				return err
+			}
+			if err != nil {
+				errs = append(errs, fmt.Errorf("room %s: %w", r.ID, err))
+			}
 		}
 		more = len(rooms) == personBatch
 	}
-	if last.ID != "" {
+	if len(errs) == 0 && last.ID != "" {
 		return erase(last)
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // findDisconnected is findPerson for a person who must not be in the room now. A person whose connection was lost

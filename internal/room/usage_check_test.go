@@ -75,6 +75,7 @@ func checkUsage(t *testing.T, newDB func(testing.TB) *store.DB) {
 			"rebuild":         u.rebuild,
 			"delete old":      u.deleteOld,
 			"erase":           u.erasePerson,
+			"pack events":     func(*rapid.T) { storetest.Pack(u.t, u.db, u.clock.Now()) },
 			"":                u.check,
 		})
 		u.rollUp(rt)
