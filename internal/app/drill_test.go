@@ -331,7 +331,9 @@ func testDrillRefusals(t *testing.T, engine func(*testing.T, *config.Config)) {
 				", and the key in PARLEY_MASTER_KEY has the fingerprint " + other.ID()},
 		"no key": {func(storage *config.Storage, _ *string) { storage.DataDir = t.TempDir() }, "master.key does not exist"},
 		"newer schema": {func(_ *config.Storage, file *string) {
-			*file = remakeBackup(t, *file, func(m *backup.Manifest, _ string) { m.Schema = 9999 })
+			*file = remakeBackup(t, *file, func(m *backup.Manifest, _ string) {
+				m.Schema, m.Contraction = 9999, new(int64(9999))
+			})
 		}, "version 9999 of the schema, written by a newer Parley"},
 		"truncated": {func(_ *config.Storage, file *string) { *file = truncated(t, *file) }, "the backup is not complete"},
 		"missing":   {func(_ *config.Storage, file *string) { *file += ".missing" }, "no such file"},

@@ -95,7 +95,9 @@ func testRestoreRefusals(t *testing.T, engine func(*testing.T, *config.Config)) 
 			storage.MasterKey = seal.Secret(other.Reveal())
 		}, []string{m.KeyFingerprint, other.ID(), "the key in PARLEY_MASTER_KEY"}},
 		"newer schema": {func(_ string, _ *config.Storage, file *string) {
-			*file = remakeBackup(t, *file, func(m *backup.Manifest, _ string) { m.Schema = 9999 })
+			*file = remakeBackup(t, *file, func(m *backup.Manifest, _ string) {
+				m.Schema, m.Contraction = 9999, new(int64(9999))
+			})
 		}, []string{"version 9999 of the schema, written by a newer Parley"}},
 		"truncated": {func(_ string, _ *config.Storage, file *string) { *file = truncated(t, *file) },
 			[]string{"the backup is not complete"}},
