@@ -14,6 +14,7 @@ import (
 	"parley.example/client"
 	"parley.example/client/sign"
 	"parley/internal/api/manage"
+	"parley/internal/config"
 	"parley/internal/operator"
 	"parley/internal/project"
 	"parley/internal/requestlog"
@@ -59,7 +60,7 @@ func (s *server) send(method, target, body string, headers ...string) int {
 // Every call that names a project is recorded with its true cause and the mistake of the
 // client, and any other rejected call is counted.
 func TestCalls_RecordsEveryAPI(t *testing.T) {
-	s := startServer(t, nil)
+	s := startServer(t, func(cfg *config.Config) { cfg.LegacyCompanionBodySignatures = true })
 	const create = "/api/v3/rooms/create_quick_audio_room"
 	body := fmt.Sprintf(`{ "project_id":%q,"name":"Amina","max_participants":2,"empty_timeout":0,`+
 		`"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID)
@@ -73,7 +74,7 @@ func TestCalls_RecordsEveryAPI(t *testing.T) {
 			"hash-signature", sign.V5(s.GatewaySecret, "GET", target, timestamp, "", nil)}
 	}
 	now := time.Now()
-	type call struct{ Version, Route, Cause, Hint, Slot string }
+	type call struct{ Version, Route, Cause, Hint, Slot, Signer string }
 	var want []call
 	for _, tc := range []struct {
 		method, target, body string
@@ -85,21 +86,28 @@ func TestCalls_RecordsEveryAPI(t *testing.T) {
 			call{Version: "v3", Route: create, Slot: "secret"}},
 		{"POST", create, body, []string{"hash-signature", signature(s.APIKey, body)}, 200,
 			call{Version: "v3", Route: create, Slot: "current"}},
+		{"POST", create, body, []string{"api-key", s.APIKey, "hash-signature", signature(s.APIKey, body)}, 200,
+			call{Version: "v3", Route: create, Slot: "current"}},
+		{"POST", create, body, []string{"api-key", s.APIKey, "hash-signature", signature(s.ProjectSecret, body)}, 200,
+			call{Version: "v3", Route: create, Slot: "current", Signer: "secret"}},
 		{"POST", create, body, []string{"hash-signature", signature(s.APIKey+"\n", body)}, 401,
-			call{"v3", create, requestlog.CauseBadSignature, requestlog.HintSecretNewline, ""}},
+			call{"v3", create, requestlog.CauseBadSignature, requestlog.HintSecretNewline, "", ""}},
 		{"POST", create, body, []string{"api-key", s.APIKey, "hash-signature", signature(s.APIKey, compact)}, 401,
-			call{"v3", create, requestlog.CauseBadSignature, requestlog.HintSpaces, "current"}},
+			call{"v3", create, requestlog.CauseBadSignature, requestlog.HintSpaces, "current", ""}},
 		{"POST", create, body, []string{"api-key", "pk_x", "hash-signature", signature(s.APIKey, body)}, 401,
-			call{"v3", create, requestlog.CauseUnknownKey, "", ""}},
+			call{"v3", create, requestlog.CauseUnknownKey, "", "", ""}},
 		{"POST", create, empty, []string{"hash-signature", signature(s.APIKey, empty)}, 400,
-			call{"v3", create, "invalid_request", "max_participants must be between 1 and 1000, not 0", "current"}},
+			call{"v3", create, "invalid_request", "max_participants must be between 1 and 1000, not 0", "current", ""}},
 		{"GET", target, "", timestamped(target, now.Add(-time.Hour)), 401,
-			call{"v4", "/api/v4/rooms/{room_id}/events", requestlog.CauseStaleTimestamp, "", "current"}},
+			call{"v4", "/api/v4/rooms/{room_id}/events", requestlog.CauseStaleTimestamp, "", "current", ""}},
 		{"GET", target, "", timestamped(target, now), 404,
 			call{"v4", "/api/v4/rooms/{room_id}/events", "room_not_found",
-				"there is no such room: rooms and their events are deleted 365 days after the room has ended", "current"}},
+				"there is no such room: rooms and their events are deleted 365 days after the room has ended", "current", ""}},
+		{"GET", target, "", []string{"api-key", s.APIKey, "hash-signature", signature(s.ProjectSecret, target)}, 404,
+			call{"v4", "/api/v4/rooms/{room_id}/events", "room_not_found",
+				"there is no such room: rooms and their events are deleted 365 days after the room has ended", "current", "secret"}},
 		{"GET", "/api/v5/keys?x=1", "", timestamped("/api/v5/keys", now), 401,
-			call{"v5", "/api/v5/keys", requestlog.CauseBadSignature, requestlog.HintQuery, "current"}},
+			call{"v5", "/api/v5/keys", requestlog.CauseBadSignature, requestlog.HintQuery, "current", ""}},
 		{"GET", "/api/v5/keys", "", timestamped("/api/v5/keys", now), 200,
 			call{Version: "v5", Route: "/api/v5/keys", Slot: "current"}},
 	} {
@@ -115,7 +123,11 @@ func TestCalls_RecordsEveryAPI(t *testing.T) {
 	})
 	byCall := map[call]int{}
 	for _, c := range calls {
-		byCall[call{c.Version, c.Route, c.Cause, c.Hint, string(c.KeySlot)}]++
+		signer := ""
+		if c.SignerSlot != nil {
+			signer = string(*c.SignerSlot)
+		}
+		byCall[call{c.Version, c.Route, c.Cause, c.Hint, string(c.KeySlot), signer}]++
 		if c.ClientAddress != "127.0.0.1" || c.UserAgent != "test/1" || c.RequestId == "" || c.DurationMs <= 0 {
 			t.Errorf("got %+v, want the address, the user agent, the request ID and the duration", c)
 		}
@@ -129,8 +141,8 @@ func TestCalls_RecordsEveryAPI(t *testing.T) {
 	}
 
 	for query, want := range map[string]int{
-		"status=401": 5, "status=4xx": 7, "cause=bad_signature": 3, "version=v4": 2, "version=v3&status=200": 2,
-		"key_slot=secret": 1, "route=" + url.QueryEscape("/api/v4/rooms/{room_id}/events"): 2,
+		"status=401": 5, "status=4xx": 8, "cause=bad_signature": 3, "version=v4": 3, "version=v3&status=200": 4,
+		"key_slot=secret": 3, "route=" + url.QueryEscape("/api/v4/rooms/{room_id}/events"): 3,
 		"since=" + url.QueryEscape(now.Add(time.Hour).Format(time.RFC3339)): 0,
 	} {
 		if got := len(s.calls(query + "&project_id=" + s.ProjectID)); got != want {

@@ -71,6 +71,9 @@ func (c callsCommand) Run(ctx context.Context, s *streams) error {
 			why += ": " + call.Hint
 		}
 		caller := string(call.KeySlot)
+		if call.SignerSlot != nil {
+			caller += ", signed: " + string(*call.SignerSlot)
+		}
 		if call.TokenId != "" {
 			caller += " " + call.TokenId
 		}

@@ -51,9 +51,12 @@ type Call struct {
 	// key, SlotSecret or SlotOverlapSecret for a project secret, SlotToken for a management
 	// token, SlotSession for a session of the console, and empty if no credential matched.
 	KeySlot string `json:"slot"`
-	TokenID string `json:"token,omitempty"` // management token of the call, or with which its session began
-	Cause   string `json:"cause,omitempty"` // cause for which the call was rejected; empty if it was not
-	Hint    string `json:"hint,omitempty"`  // recognized mistake of the client
+	// SignerSlot is the slot of the credential that signed, if the call names another one: usually a project secret
+	// beside an API key.
+	SignerSlot string `json:"signer,omitempty"`
+	TokenID    string `json:"token,omitempty"` // management token of the call, or with which its session began
+	Cause      string `json:"cause,omitempty"` // cause for which the call was rejected; empty if it was not
+	Hint       string `json:"hint,omitempty"`  // recognized mistake of the client
 	// ClockSkew is the client's clock minus the server's clock in seconds. It is
 	// valid only if HasTimestamp.
 	ClockSkew    int64  `json:"skew,omitempty"`

@@ -43,20 +43,25 @@ type callerKey struct{ projectID, slot string }
 
 type client struct{ address, userAgent string }
 
-// add records the caller of a call whose signature was valid.
+// add records the caller of a call whose signature was valid, with the key that the call names and with the credential
+// that signed it.
 func (r *callerRecorder) add(c *Call) {
-	if c.ProjectID == "" || c.hasRejectedSignature() || !slices.Contains(credentialSlots, c.KeySlot) {
+	if c.ProjectID == "" || c.hasRejectedSignature() {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.keepLatest(KeyCaller{
-		ProjectID: c.ProjectID,
-		KeySlot:   c.KeySlot,
-		Address:   c.Address,
-		UserAgent: c.UserAgent,
-		At:        c.ReceivedAt,
-	})
+	for _, slot := range [...]string{c.KeySlot, c.SignerSlot} {
+		if slices.Contains(credentialSlots, slot) {
+			r.keepLatest(KeyCaller{
+				ProjectID: c.ProjectID,
+				KeySlot:   slot,
+				Address:   c.Address,
+				UserAgent: c.UserAgent,
+				At:        c.ReceivedAt,
+			})
+		}
+	}
 }
 
 func (r *callerRecorder) keepLatest(c KeyCaller) {

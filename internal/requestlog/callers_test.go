@@ -41,6 +41,15 @@ func TestRecorder_StoresKeyCallers(t *testing.T) {
 	call(5, "current", CauseStaleTimestamp, "wrong clock")
 	call(6, SlotToken, "", "operator")
 	call(6, "overlap", "", "old")
+	r.Record(Call{
+		ProjectID:  "p",
+		API:        "v4",
+		ReceivedAt: at.Add(7 * time.Second),
+		KeySlot:    "current",
+		SignerSlot: SlotOverlapSecret,
+		Address:    "192.0.2.1",
+		UserAgent:  "a",
+	}, nil)
 	if err := r.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +64,10 @@ func TestRecorder_StoresKeyCallers(t *testing.T) {
 		}
 	}
 	want := map[string][]KeyCaller{
-		"current": {caller(5, "current", "a"), caller(3, "current", Sanitize("b\x00")), caller(2, "current", "late")},
+		"current": {caller(7, "current", "a"), caller(3, "current", Sanitize("b\x00")), caller(2, "current", "late")},
 		"overlap": {caller(6, "overlap", "old")},
+
+		SlotOverlapSecret: {caller(7, SlotOverlapSecret, "a")},
 	}
 	latestFirst := cmpopts.SortSlices(func(a, b KeyCaller) bool { return a.At.After(b.At) })
 	if diff := cmp.Diff(want, got, latestFirst); err != nil || diff != "" {

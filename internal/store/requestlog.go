@@ -64,6 +64,9 @@ func appendCallJSON(b []byte, c requestlog.NumberedCall) []byte {
 	b = strconv.AppendInt(append(b, `,"status":`...), int64(c.Status), 10)
 	b = strconv.AppendInt(append(b, `,"us":`...), c.Micros, 10)
 	b = appendJSONString(append(b, `,"slot":`...), c.KeySlot)
+	if c.SignerSlot != "" {
+		b = appendJSONString(append(b, `,"signer":`...), c.SignerSlot)
+	}
 	if c.TokenID != "" {
 		b = appendJSONString(append(b, `,"token":`...), c.TokenID)
 	}

@@ -26,6 +26,7 @@ func TestAppendCallJSON_MatchesTags(t *testing.T) {
 			Status:       rapid.Int().Draw(t, "Status"),
 			Micros:       rapid.Int64().Draw(t, "Micros"),
 			KeySlot:      text("KeySlot"),
+			SignerSlot:   text("SignerSlot"),
 			TokenID:      text("TokenID"),
 			Cause:        text("Cause"),
 			Hint:         text("Hint"),

@@ -48,7 +48,9 @@ type Caller struct {
 	// KeySlot is the slot of that credential, such as "current". It is "token" for a
 	// management token.
 	KeySlot string
-	TokenID string // of the management token
+	// SignerSlot is the slot of the credential that signed, if the request names another one.
+	SignerSlot string
+	TokenID    string // of the management token
 	// ClockSkew is the caller's clock minus the server's clock in seconds. It is valid only
 	// if HasTimestamp.
 	ClockSkew    int64

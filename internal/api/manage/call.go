@@ -205,6 +205,9 @@ func newCall(c requestlog.Call) Call {
 		UserAgent:     c.UserAgent,
 		DurationMs:    float64(c.Micros) / 1000,
 	}
+	if c.SignerSlot != "" {
+		out.SignerSlot = new(CallSignerSlot(c.SignerSlot))
+	}
 	if c.HasTimestamp {
 		out.ClockSkewSeconds = &c.ClockSkew
 	}

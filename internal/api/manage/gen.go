@@ -86,6 +86,30 @@ func (e Billing) Valid() bool {
 	}
 }
 
+// Defines values for CallSignerSlot.
+const (
+	CallSignerSlotCurrent       CallSignerSlot = "current"
+	CallSignerSlotOverlap       CallSignerSlot = "overlap"
+	CallSignerSlotOverlapSecret CallSignerSlot = "overlap_secret"
+	CallSignerSlotSecret        CallSignerSlot = "secret"
+)
+
+// Valid indicates whether the value is a known member of the CallSignerSlot enum.
+func (e CallSignerSlot) Valid() bool {
+	switch e {
+	case CallSignerSlotCurrent:
+		return true
+	case CallSignerSlotOverlap:
+		return true
+	case CallSignerSlotOverlapSecret:
+		return true
+	case CallSignerSlotSecret:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CallKeySlot.
 const (
 	CallKeySlotCurrent       CallKeySlot = "current"
@@ -921,8 +945,12 @@ type Call struct {
 	RequestId string `json:"request_id"`
 
 	// Route The path with the names of its parameters.
-	Route  string `json:"route"`
-	Status int    `json:"status"`
+	Route string `json:"route"`
+
+	// SignerSlot The slot of the credential that signed the call, if the call names another one: usually a project secret
+	// beside an API key. Absent otherwise.
+	SignerSlot *CallSignerSlot `json:"signer_slot,omitempty"`
+	Status     int             `json:"status"`
 
 	// TokenId The management token that made the call; else empty.
 	TokenId string `json:"token_id"`
@@ -933,6 +961,10 @@ type Call struct {
 	// Version Such as v4, or manage.
 	Version string `json:"version"`
 }
+
+// CallSignerSlot The slot of the credential that signed the call, if the call names another one: usually a project secret
+// beside an API key. Absent otherwise.
+type CallSignerSlot string
 
 // CallKeySlot The slot of the API key that was named or signed: current, overlap or retired. A
 // project secret is secret, or overlap_secret during its overlap. A management token is

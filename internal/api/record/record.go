@@ -39,6 +39,7 @@ func Call(log Log, api string, r *http.Request, info *httpx.RequestInfo) {
 		Status:       info.Status,
 		Micros:       info.Duration.Microseconds(),
 		KeySlot:      info.Caller.KeySlot,
+		SignerSlot:   info.Caller.SignerSlot,
 		TokenID:      info.Caller.TokenID,
 		Cause:        info.Cause,
 		Hint:         info.Hint,

@@ -1,7 +1,6 @@
 package roomapi
 
 import (
-	"cmp"
 	"context"
 	"crypto/subtle"
 	"net/http"
@@ -29,7 +28,8 @@ var errUnauthorized = fault.New(fault.Unauthorized, "unauthorized", "invalid sig
 type authentication struct {
 	keyring    *key.Keyring // of the project that the call names; nil if there is none
 	credential string       // id of the credential; empty if the call is rejected
-	slot       string       // of the credential that signed, or else of the named key
+	slot       string       // of the named key, or else of the credential that signed
+	signerSlot string       // of the credential that signed, if the call names another one
 	cause      string       // why the call is rejected; empty if it is accepted
 	matches    bool         // a live credential signed the call, which may be rejected for its timestamp
 	// explain finds the mistake of a rejected call; see httpx.RequestInfo.
@@ -103,7 +103,7 @@ func (c *Call) projectInBody() (id string, isUUID bool, err error) {
 // rejected.
 func (a *API) finishAuthentication(r *http.Request, result authentication) error {
 	info := httpx.FromContext(r.Context())
-	info.Caller.KeySlot = result.slot
+	info.Caller.KeySlot, info.Caller.SignerSlot = result.slot, result.signerSlot
 	if result.keyring != nil {
 		info.Caller.ProjectID = result.keyring.Project.ID
 	}
@@ -143,8 +143,16 @@ func (a *API) verifyRequest(r *http.Request, keyring *key.Keyring, body []byte) 
 		return named
 	}
 	signed := verifySignature(r, keyring, secretsOnly, now, body)
-	signed.slot = cmp.Or(named.slot, signed.slot) // also countCall counts the named key
+	signed.nameKey(named.slot) // also countCall counts the named key
 	return signed
+}
+
+// nameKey makes the slot of the key that a call names the one of the result, which is of a signature.
+func (result *authentication) nameKey(slot string) {
+	if slot == "" || slot == result.slot {
+		return
+	}
+	result.slot, result.signerSlot = slot, result.slot
 }
 
 // checkNamedKey checks that the API key in a header is a live one of the project.

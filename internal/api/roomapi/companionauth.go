@@ -121,7 +121,7 @@ func (a *API) verifyBodySigned(c *Call) (result authentication, k key.APIKey, er
 	if result.cause == "" {
 		result.credential = k.ID // the key in the header decides the project and pays
 	}
-	result.slot = string(k.Slot)
+	result.nameKey(string(k.Slot))
 	return result, k, nil
 }
 

@@ -2461,6 +2461,12 @@ export interface components {
             /** @description A recognized mistake of the client, or the rule that the call broke, as a sentence. Empty if there is none. */
             hint: string;
             key_slot: components["schemas"]["CallKeySlot"];
+            /**
+             * @description The slot of the credential that signed the call, if the call names another one: usually a project secret
+             *     beside an API key. Absent otherwise.
+             * @enum {string}
+             */
+            signer_slot?: "current" | "overlap" | "secret" | "overlap_secret";
             /** @description The management token that made the call; else empty. */
             token_id: string;
             /**
@@ -4943,6 +4949,7 @@ export interface operations {
                 /** @description An HTTP status, such as 401, a class of statuses, such as 4xx, or rejected for all of 400 and more. */
                 status?: string;
                 cause?: string;
+                /** @description Of the key that the call names, or of the credential that signed it. */
                 key_slot?: components["schemas"]["CallKeySlot"];
                 /** @description A path with the names of its parameters, such as /api/v4/rooms/{room_id}/events. */
                 route?: string;

@@ -11,7 +11,7 @@ import { PageHead } from '../ui/PageHead';
 import { ProjectLink } from '../ui/ProjectLink';
 import { Empty, ErrorBox, sentence } from '../ui/states';
 import { Facts, Status, Time, toneOfStatus } from '../ui/values';
-import { causeText, slotText, versionText } from './causes';
+import { callSlotText, causeText, versionText } from './causes';
 
 /** One API call with everything that is recorded about it. */
 export function RequestPage({ id, project }: { id: string; project: string | undefined }): ReactElement {
@@ -69,7 +69,7 @@ export function RequestPage({ id, project }: { id: string; project: string | und
             ['Request ID', <Id key="id" id={one.request_id} what="request ID" full />],
             one.route !== one.path && ['Route', <code key="route">{one.route}</code>],
             ['API', versionText(one.version)],
-            ['Key', slotText(one.key_slot)],
+            ['Key', callSlotText(one)],
             one.token_id !== '' && ['Token', <Id key="token" id={one.token_id} what="token ID" full />],
             ['Duration', formatDuration(one.duration_ms)],
             ['Clock of the client', one.clock_skew_seconds === null ? 'No valid timestamp was sent' : clockText(one.clock_skew_seconds)],

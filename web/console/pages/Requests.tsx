@@ -14,7 +14,7 @@ import { Empty } from '../ui/states';
 import { Tabs } from '../ui/Tabs';
 import { Status, Time, toneOfStatus } from '../ui/values';
 import { CauseCounts } from './CauseCounts';
-import { causeSuggestions, causesCommand, causeText, onlyRejected, slotText, versions, versionText } from './causes';
+import { callSlotText, causeSuggestions, causesCommand, causeText, onlyRejected, versions, versionText } from './causes';
 import { PeriodFilter } from './PeriodFilter';
 import { spans } from './times';
 import { periodFilters, usePeriod } from './usePeriod';
@@ -152,7 +152,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
             head: 'Cause',
             cell: ({ cause }) => (cause ? <span className="cause">{causeText(cause)}</span> : <span className="quiet">–</span>),
           },
-          { head: 'Key', cell: ({ key_slot }) => <span className="nowrap">{slotText(key_slot)}</span> },
+          { head: 'Key', cell: (one) => <span className="nowrap">{callSlotText(one)}</span> },
           { head: 'Address', cell: ({ client_address }) => <span className="nowrap">{client_address}</span> },
           { head: 'Duration', end: true, cell: ({ duration_ms }) => <span className="nowrap">{formatDuration(duration_ms)}</span> },
           { head: 'Time', end: true, cell: ({ at }) => <Time at={at} /> },

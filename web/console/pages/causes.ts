@@ -48,6 +48,10 @@ const slots: Record<Schemas['CallKeySlot'], string> = {
 /** Returns the credential of a call in words. */
 export const slotText = (slot: Schemas['CallKeySlot']): string => slots[slot] ?? slot;
 
+/** The key that an API call names, and the credential that signed it if that is another one. */
+export const callSlotText = ({ key_slot, signer_slot }: Pick<Schemas['Call'], 'key_slot' | 'signer_slot'>): string =>
+  signer_slot ? `${slotText(key_slot)}, signed with: ${slotText(signer_slot)}` : slotText(key_slot);
+
 /** How many API calls of a route were rejected for one cause. */
 export interface CauseCount {
   cause: string;
