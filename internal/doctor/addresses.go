@@ -44,7 +44,33 @@ func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
 		return unknown("%s, and this machine does not find %s, so it does not know whether browsers reach it",
 			join(announced), host)
 	}
+	if there := foreignAddresses(cfg, announced, addresses); len(there) > 0 {
+		suggested := "ADDRESS, with the public IPv4 address of this machine"
+		if len(there) == 1 {
+			suggested = there[0].String()
+		}
+		return found("node_ip", Warning, "--rtc-node-ip "+suggested, "%s leads to %s, and the address for media is %s, so "+
+			"the media of browsers may go to another machine.", host, join(there), join(announced))
+	}
 	return fine("%s", join(announced))
+}
+
+// foreignAddresses returns the public IPv4 addresses of a host whose only server announces another one for media, which
+// no interface of this machine has: an earlier address of the machine, for example, or one with a typing error.
+func foreignAddresses(cfg config.Config, announced, host []netip.Addr) (there []netip.Addr) {
+	if !cfg.ServesTLS() || cfg.RedisURL != "" { // a proxy or a load balancer may have the addresses of the host
+		return nil
+	}
+	for _, ip := range host {
+		if ip = ip.Unmap(); ip.Is4() && network.IsPublic(ip) {
+			there = append(there, ip)
+		}
+	}
+	isRight := func(ip netip.Addr) bool { return ip.Is4() && (slices.Contains(there, ip) || isOwn(ip)) }
+	if !slices.ContainsFunc(announced, netip.Addr.Is4) || slices.ContainsFunc(announced, isRight) {
+		return nil
+	}
+	return there
 }
 
 // noMediaAddress returns the result of a check that failed with an error of media.AnnouncedIPs.

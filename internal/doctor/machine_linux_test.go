@@ -152,6 +152,41 @@ func TestCheckMediaAddress_DualStack(t *testing.T) {
 	}
 }
 
+// A server that alone serves its name should announce the address that the name has.
+func TestCheckMediaAddress_OtherMachine(t *testing.T) {
+	if !isolated(t) {
+		return
+	}
+	runLine(t, nil, "ip link set lo up && ip addr add 10.0.0.4/32 dev lo && ip addr add 203.0.113.4/32 dev lo && "+
+		"ip route add default dev lo src 10.0.0.4")
+	const domain = "meet.example.test"
+	alone := config.Config{TLSDomain: []string{domain}}
+	for _, c := range []struct {
+		name   string
+		cfg    config.Config
+		nodeIP string
+		host   []string
+		change string // empty without a finding
+	}{
+		{"the same", alone, "203.0.113.7", []string{"203.0.113.7"}, ""},
+		{"one of several", alone, "203.0.113.7", []string{"203.0.113.8", "203.0.113.7"}, ""},
+		{"an earlier address", alone, "203.0.113.9", []string{"203.0.113.7"}, "--rtc-node-ip 203.0.113.7"},
+		{"none of several", alone, "203.0.113.9", []string{"203.0.113.8", "203.0.113.7"},
+			"--rtc-node-ip ADDRESS, with the public IPv4 address of this machine"},
+		{"its own second address", alone, "203.0.113.4", []string{"203.0.113.7"}, ""},
+		{"a proxy", config.Config{PublicURL: "https://" + domain}, "203.0.113.9", []string{"203.0.113.7"}, ""},
+		{"several nodes", config.Config{TLSDomain: []string{domain}, RedisURL: "redis://127.0.0.1"}, "203.0.113.9",
+			[]string{"203.0.113.7"}, ""},
+	} {
+		serveDNS(t, domain, c.host...)
+		c.cfg.RTCNodeIP = c.nodeIP
+		f := check(checkMediaAddress).findings(t, c.cfg)["node_ip"]
+		if f.Change != c.change || (f.Level == Warning) != (c.change != "") {
+			t.Errorf("%s: got the finding %+v, want the change %q", c.name, f, c.change)
+		}
+	}
+}
+
 // A clock that the kernel does not consider synchronized is found, and not found after a program like that of
 // timedatectl has synchronized it. The test changes the status of the clock, and not its time.
 func TestCheckClock(t *testing.T) {
