@@ -22,11 +22,11 @@ type callsCommand struct {
 	Status  string `placeholder:"STATUS" help:"Status of the calls, such as 401, a class, such as 4xx, or rejected for 400 and more."`
 	Cause   string `placeholder:"CAUSE" help:"Cause of the rejection, such as bad_signature."`
 	Version string `placeholder:"VERSION" help:"Version of the API, such as v4, manage, or backend for versions 3, 4 and 5."`
-	KeySlot string `placeholder:"SLOT" help:"Slot of the key: current, overlap, retired, secret, overlap_secret, token or session."`
+	KeySlot string `placeholder:"SLOT" help:"Slot of the key that the call named, or with which it was signed: current, overlap, retired, secret, overlap_secret, token or session."`
 	Route   string `placeholder:"PATH" help:"Path with the names of its parameters, such as /api/v4/rooms/{room_id}/events."`
 	Since   moment `placeholder:"TIME" help:"Time of the oldest call that is listed, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Before  moment `placeholder:"TIME" help:"Time before which the listed calls were received, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
-	By      string `enum:",cause" default:"" placeholder:"UNIT" help:"Unit of a row: cause, for the number of rejected calls with each cause, route and status, the most first. Default: one row for each call."`
+	By      string `enum:",cause" default:"" placeholder:"UNIT" help:"Unit of a row: cause, for the number of calls with each cause, route and status, the most first. Counts rejected calls, unless --status selects others. Default: one row for each call."`
 	Limit   int    `placeholder:"N" default:"100" help:"Maximum number of calls, the newest first, or 0 for all. Default: 100."`
 }
 
@@ -37,7 +37,7 @@ func (c callsCommand) whyIneffective(flag *kong.Flag) string {
 	return ""
 }
 
-// Run lists the calls, or with --by the number of rejected ones with each cause.
+// Run lists the calls, or with --by their number with each cause, of the rejected ones by default.
 func (c callsCommand) Run(ctx context.Context, s *streams) error {
 	if c.Limit < 0 {
 		return usageError{fmt.Errorf("--limit must be 0 or more, not %d", c.Limit)}
@@ -72,7 +72,7 @@ func (c callsCommand) Run(ctx context.Context, s *streams) error {
 		}
 		caller := string(call.KeySlot)
 		if call.SignerSlot != nil {
-			caller += ", signed: " + string(*call.SignerSlot)
+			caller += ", signed with " + string(*call.SignerSlot)
 		}
 		if call.TokenId != "" {
 			caller += " " + call.TokenId

@@ -212,14 +212,14 @@ func showCallers(s *streams, keys []manage.Key) error {
 func showSecretCallers(s *streams, list manage.KeyList) error {
 	var rows [][]string
 	for _, secret := range []struct {
-		status  manage.KeyStatus
+		name    string
 		callers *[]manage.KeyCaller
-	}{{manage.KeyStatusActive, list.SecretCallers}, {manage.KeyStatusRetiring, list.OldSecretCallers}} {
+	}{{"current", list.SecretCallers}, {"old", list.OldSecretCallers}} {
 		if secret.callers == nil {
 			continue
 		}
 		for _, by := range *secret.callers {
-			rows = append(rows, []string{string(secret.status), by.Address, by.UserAgent, formatTime(&by.At)})
+			rows = append(rows, []string{secret.name, by.Address, by.UserAgent, formatTime(&by.At)})
 		}
 	}
 	if len(rows) == 0 {

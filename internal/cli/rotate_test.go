@@ -45,8 +45,8 @@ func TestKeyList_Callers(t *testing.T) {
 	}
 	const secrets = `
 PROJECT SECRET  USED BY    USER AGENT  LAST
-active          192.0.2.3  app/2       2026-11-24 10:00:00 UTC
-retiring        192.0.2.4  -           2026-11-24 01:00:00 UTC
+current         192.0.2.3  app/2       2026-11-24 10:00:00 UTC
+old             192.0.2.4  -           2026-11-24 01:00:00 UTC
 `
 	if !strings.HasSuffix(text, secrets) {
 		t.Errorf("got\n%s\nwant at its end%s", text, secrets)
