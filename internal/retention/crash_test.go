@@ -258,6 +258,9 @@ func TestErase_SurvivesProcessCrash(t *testing.T) {
 	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
 		for i := range meetings {
 			f.meeting(f.project.ID, f.now.Add(-time.Duration(1+i)*day), guest{"Zebulon", "user-7"}, guest{"Control", "user-8"})
+			if i == meetings/2 {
+				storetest.Pack(t, f.db, f.now)
+			}
 		}
 		large := f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
 		f.rejoin(large, "user-7", "Zebulon", 500)
