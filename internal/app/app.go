@@ -90,6 +90,7 @@ type App struct {
 	missing      []string           // what the start went on without, in sentences that Run prints
 	edge         *edge.Edge         // nil without TLS; set by wire
 	machine      *machine           // set by wire
+	tasks        *tasks             // set by wire
 	ready        atomic.Bool
 	installation atomic.Pointer[string] // see doctor.Live; empty before Run
 	findings     atomic.Pointer[string] // see keepFindings; nil before it
@@ -231,6 +232,7 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	now := time.Now
+	a.tasks = newTasks(a.registry, a.log, now)
 	a.usage = usage.NewService(a.db, provider, now)
 	var limits rateLimits
 	if a.cfg.RateLimitsEnabled {
@@ -396,12 +398,12 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	presence.Go(func() { a.rooms.Run(background) })
 	if !a.isolated {
 		work.Go(func() { a.sender.Run(a.withServiceOrigin(background)) })
-		work.Go(func() { a.retention.Run(a.withServiceOrigin(background)) })
+		work.Go(func() { a.runRetention(a.withServiceOrigin(background)) })
 	}
 	if scheduled != nil {
 		work.Go(func() { scheduled.run(a.withServiceOrigin(background)) })
 	}
-	work.Go(func() { a.callStats.run(background, a.log) })
+	work.Go(func() { a.callStats.run(background, a.tasks) })
 	work.Go(func() { a.runJanitor(background) })
 	if a.cfg.RetentionAudit > 0 {
 		work.Go(func() { a.runAuditPruner(background) })

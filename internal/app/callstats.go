@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -55,17 +54,15 @@ func (a *App) newCallCounter(now func() time.Time) callCounter {
 }
 
 // run flushes the counts and the request log until ctx ends, and once more then.
-func (s callStats) run(ctx context.Context, log *slog.Logger) {
+func (s callStats) run(ctx context.Context, t *tasks) {
+	// The last flush is after the end of ctx, and its failure must be in the log, too.
+	ended := func(of task) func(error) {
+		return func(err error) { t.ended(context.WithoutCancel(ctx), of, err) }
+	}
 	var work sync.WaitGroup
-	work.Go(func() {
-		s.counter.Run(ctx, func(err error) { log.Error("flush call counters failed, will retry", "error", err) })
-	})
+	work.Go(func() { s.counter.Run(ctx, ended(taskCallCounts)) })
 	if s.requestLog != nil {
-		work.Go(func() {
-			s.requestLog.Run(ctx, s.apis, func(err error) {
-				log.Error("flush request log failed, will retry", "error", err)
-			})
-		})
+		work.Go(func() { s.requestLog.Run(ctx, s.apis, ended(taskCalls), ended(taskSurplus)) })
 	}
 	work.Wait()
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"parley/internal/audit"
-	"parley/internal/fault"
 )
 
 const (
@@ -27,24 +26,18 @@ func (a *App) runJanitor(ctx context.Context) {
 	defer tick.Stop()
 	var headLogged time.Time
 	for {
-		if err := a.keys.Sweep(ctx); err != nil {
-			a.logJanitorFailure(ctx, "sweep credentials failed", err)
-		} else {
+		err := a.keys.Sweep(ctx)
+		a.tasks.ended(ctx, taskCredentials, err)
+		if err == nil {
 			a.quickstart.Update(ctx)
 		}
-		if err := a.tokens.FlushUses(ctx); err != nil {
-			a.logJanitorFailure(ctx, "record last use of tokens and sessions failed", err)
-		}
-		if err := a.usage.RollUp(ctx); err != nil {
-			a.logJanitorFailure(ctx, "roll up usage failed, will retry", err)
-		}
-		if err := a.rooms.MergePastRoomCounts(ctx); err != nil {
-			a.logJanitorFailure(ctx, "merge counts of past rooms failed, will retry", err)
-		}
+		a.tasks.ended(ctx, taskUses, a.tokens.FlushUses(ctx))
+		a.tasks.ended(ctx, taskUsage, a.usage.RollUp(ctx))
+		a.tasks.ended(ctx, taskRoomCounts, a.rooms.MergePastRoomCounts(ctx))
 		if time.Since(headLogged) >= auditHeadInterval {
-			if err := a.logAuditHead(ctx); err != nil {
-				a.logJanitorFailure(ctx, "read head of audit log failed, will retry", err)
-			} else {
+			err := a.logAuditHead(ctx)
+			a.tasks.ended(ctx, taskAuditHead, err)
+			if err == nil {
 				headLogged = time.Now()
 			}
 		}
@@ -64,8 +57,9 @@ func (a *App) runJanitor(ctx context.Context) {
 func (a *App) runAuditPruner(ctx context.Context) {
 	for {
 		wait := auditPruneInterval
-		if err := a.pruneAudit(ctx); err != nil {
-			a.logJanitorFailure(ctx, "prune audit log failed, will retry", err)
+		err := a.pruneAudit(ctx)
+		a.tasks.ended(ctx, taskAuditPruning, err)
+		if err != nil {
 			wait = janitorInterval
 		}
 		select {
@@ -95,14 +89,4 @@ func (a *App) logAuditHead(ctx context.Context) error {
 		a.log.Info("head of audit log", "n", n, "hash", hash)
 	}
 	return err
-}
-
-func (a *App) logJanitorFailure(ctx context.Context, message string, err error) {
-	switch {
-	case ctx.Err() != nil: // the service stops
-	case fault.Is(err, fault.Unavailable):
-		a.log.Warn(message, "error", err)
-	default:
-		a.log.Error(message, "error", err)
-	}
 }

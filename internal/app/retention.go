@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+
 	"parley/internal/config"
 	"parley/internal/retention"
 )
@@ -13,4 +15,12 @@ func retentionPeriods(cfg config.Config) retention.Periods {
 		Deliveries: cfg.RetentionDeliveries.Std(),
 		Calls:      cfg.RetentionCalls.Std(),
 	}
+}
+
+// runRetention sweeps until ctx ends.
+func (a *App) runRetention(ctx context.Context) {
+	a.retention.Run(ctx, func(swept, compacted error) {
+		a.tasks.ended(ctx, taskDelete, swept)
+		a.tasks.record(taskCompact, compacted) // the store has logged it
+	})
 }

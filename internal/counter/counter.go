@@ -206,13 +206,13 @@ func (c *Counter) entry(k Key) *entry {
 }
 
 // Run saves the counts every FlushInterval, and a last time when ctx ends. It
-// calls failed for the first failure of a series only.
-func (c *Counter) Run(ctx context.Context, failed func(error)) {
+// calls changed with the error when counts cannot be saved any more, and with nil when they can again.
+func (c *Counter) Run(ctx context.Context, changed func(error)) {
 	failing := false
 	flush := func() {
 		err := c.Flush(context.WithoutCancel(ctx)) // a flush that has begun is finished
-		if err != nil && !failing {
-			failed(err)
+		if failing != (err != nil) {
+			changed(err)
 		}
 		failing = err != nil
 	}

@@ -136,18 +136,18 @@ func (r *Recorder) ExplainPending() {
 }
 
 // Run stores calls every quarter of a second, deletes old ones of the APIs every hour, and
-// stores the rest when ctx ends. If calls cannot be stored several times in a row, Run calls
-// failed for the first failure only. If old calls cannot be deleted, Run calls failed each time.
-func (r *Recorder) Run(ctx context.Context, apis []string, failed func(error)) {
+// stores the rest when ctx ends. It calls changed with the error when calls cannot be stored any
+// more, and with nil when they can again. After each deletion of old calls, it calls trimmed.
+func (r *Recorder) Run(ctx context.Context, apis []string, changed, trimmed func(error)) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	work.Go(func() { r.runExplainer(ctx) })
-	work.Go(func() { r.runTrimmer(ctx, apis, failed) }) // many projects take a while
-	storeCtx := context.WithoutCancel(ctx)              // a transaction that has begun is finished
+	work.Go(func() { r.runTrimmer(ctx, apis, trimmed) }) // many projects take a while
+	storeCtx := context.WithoutCancel(ctx)               // a transaction that has begun is finished
 	failing := false
 	report := func(err error) {
-		if err != nil && !failing {
-			failed(err)
+		if failing != (err != nil) {
+			changed(err)
 		}
 		failing = err != nil
 	}
@@ -322,12 +322,12 @@ func (r *Recorder) trimProjects(ctx context.Context) error {
 }
 
 // runTrimmer trims all projects every hour until ctx ends.
-func (r *Recorder) runTrimmer(ctx context.Context, apis []string, failed func(error)) {
+func (r *Recorder) runTrimmer(ctx context.Context, apis []string, trimmed func(error)) {
 	trim := time.NewTicker(trimEvery)
 	defer trim.Stop()
 	for {
-		if err := r.trimAll(ctx, apis); err != nil && ctx.Err() == nil {
-			failed(err)
+		if err := r.trimAll(ctx, apis); ctx.Err() == nil {
+			trimmed(err)
 		}
 		select {
 		case <-trim.C:

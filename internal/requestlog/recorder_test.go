@@ -16,7 +16,7 @@ func startRecorder(t *testing.T, s *fakeStore) (r *Recorder, stop func()) {
 	r = NewRecorder(s, time.Now)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { r.Run(ctx, []string{"v5"}, func(error) {}); close(done) }()
+	go func() { r.Run(ctx, []string{"v5"}, func(error) {}, func(error) {}); close(done) }()
 	return r, func() { cancel(); <-done }
 }
 

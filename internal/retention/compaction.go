@@ -29,6 +29,9 @@ const (
 // attempt blocks writes.
 func (s *Service) resumeCompaction(ctx context.Context) error {
 	due, err := s.store.CompactionDue(ctx)
+	if err == nil && !due {
+		s.compactError = nil // an erasure has compacted them
+	}
 	if err != nil || !due || s.now().Before(s.compactAfter) {
 		return err
 	}
@@ -40,8 +43,8 @@ func (s *Service) resumeCompaction(ctx context.Context) error {
 // compactInSweep is compact for a sweep, which waits for the end. After each failure it doubles the time until the next
 // attempt.
 func (s *Service) compactInSweep(ctx context.Context) Compaction {
-	compaction := s.compact(ctx)
-	switch {
+	compaction, err := s.compact(ctx)
+	switch s.compactError = err; {
 	case ctx.Err() != nil:
 	case compaction == CompactionFailed:
 		s.compactDelay = min(max(minCompactionDelay, 2*s.compactDelay), maxCompactionDelay)
@@ -56,21 +59,22 @@ func (s *Service) compactInSweep(ctx context.Context) Compaction {
 func (s *Service) compactFor(ctx context.Context, wait time.Duration) Compaction {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	return s.compact(ctx)
+	compaction, _ := s.compact(ctx) // the store logs the error
+	return compaction
 }
 
 // compact rewrites the files of the database. If ctx ends first, compact returns CompactionRunning, and the rewriting
-// continues. An error is in the log of the store.
-func (s *Service) compact(ctx context.Context) Compaction {
+// continues. The store logs the error of CompactionFailed.
+func (s *Service) compact(ctx context.Context) (Compaction, error) {
 	done, err := s.store.Compact(ctx, s.log)
 	switch {
 	case err == nil && done:
-		return CompactionDone
+		return CompactionDone, nil
 	case err == nil:
-		return CompactionLater
+		return CompactionLater, nil
 	case ctx.Err() != nil:
-		return CompactionRunning
+		return CompactionRunning, nil
 	default:
-		return CompactionFailed
+		return CompactionFailed, err
 	}
 }

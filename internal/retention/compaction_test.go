@@ -55,16 +55,25 @@ func TestSweep_ResumesFailedCompaction(t *testing.T) {
 		disk := &fullDisk{DB: f.db, full: true}
 		service := f.serve(disk)
 		ctx := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindService})
+		failed := false // the last compaction of a sweep
 		sweep := func(after time.Duration, attempts int) {
 			t.Helper()
 			f.now = f.now.Add(after)
 			disk.attempts = 0
-			if _, err := service.Sweep(ctx); err != nil {
-				t.Fatal(err)
-			}
 			if f.URL != "" {
 				attempts = 0
 			}
+			if attempts > 0 {
+				failed = disk.full
+			}
+			ctx, stop := context.WithCancel(ctx)
+			service.Run(ctx, func(swept, compacted error) {
+				if swept != nil || (compacted != nil) != failed {
+					t.Errorf("sweep after %s: got the errors %v, %v, want only that of a failed compaction: %t", after, swept,
+						compacted, failed)
+				}
+				stop()
+			})
 			if disk.attempts != attempts {
 				t.Errorf("sweep after %s: got %d compactions, want %d", after, disk.attempts, attempts)
 			}
@@ -93,6 +102,17 @@ func TestSweep_ResumesFailedCompaction(t *testing.T) {
 		f.checkCompactionDue(false)
 		f.checkNoByteLeft([]string{name, userID}, r.Title)
 		sweep(2*day, 0)
+
+		f.write(func(ctx context.Context) error { return f.db.MarkCompactionDue(ctx) })
+		disk.full = true
+		sweep(0, 1)
+		disk.full = false
+		erased, err := service.Erase(ctx, retention.Person{ProjectID: f.project.ID, UserID: "nobody"})
+		if err != nil || erased.Compaction == retention.CompactionFailed {
+			t.Fatalf("erase on a disk with space: got %+v, %v, want a compaction", erased, err)
+		}
+		failed = false // because the erasure has compacted the files
+		sweep(0, 0)
 	})
 }
 

@@ -296,6 +296,7 @@ type Service struct {
 	batchRows    int           // in the next transaction
 	compactAfter time.Time     // no attempt of a sweep to compact is due before; zero if the last one did not fail
 	compactDelay time.Duration // between the last failed attempt and compactAfter
+	compactError error         // of the last attempt of a sweep
 	recordAfter  time.Time     // what sweeps delete in all projects is not recorded before
 	packing      Packing       // in the last sweep
 }

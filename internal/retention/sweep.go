@@ -43,18 +43,15 @@ const (
 )
 
 // Run sweeps every hour until ctx ends, and every minute while a project is being deleted, while there are more events
-// to pack, or after an error.
-func (s *Service) Run(ctx context.Context) {
+// to pack, or after an error. It calls report after each sweep with its error, and with that of the last attempt of a
+// sweep to compact the files.
+func (s *Service) Run(ctx context.Context, report func(swept, compacted error)) {
 	for {
 		more, err := s.Sweep(ctx)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
-		case fault.Is(err, fault.Unavailable):
-			s.log.Warn("delete old data failed, will retry", "error", err)
-		case err != nil:
-			s.log.Error("delete old data failed, will retry", "error", err)
 		}
+		report(err, s.compactError)
 		interval := sweepInterval
 		if more || err != nil {
 			interval = moreInterval

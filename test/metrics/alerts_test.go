@@ -172,6 +172,11 @@ var alertCases = map[string][]struct {
 		{samples{"parley_diagnostics_dropped_total": grows(1)}, "Parley at node-1 loses records of API calls"},
 		{samples{"parley_diagnostics_dropped_total": always(1)}, ""},
 	},
+	"ParleyBackgroundTaskFails": {
+		{samples{`parley_background_task_failing{task="delete_old_data"}`: always(1)},
+			"A background task of Parley at node-1 fails: delete_old_data"},
+		{samples{`parley_background_task_failing{task="delete_old_data"}`: always(0)}, ""},
+	},
 	"ParleyBackupFailed": {
 		{samples{"parley_backup_failures_total": grows(1)}, "A scheduled backup has failed at node-1"},
 		{samples{"parley_backup_failures_total": always(1)}, ""},

@@ -56,7 +56,12 @@ func benchmarkCall(b *testing.B, name string, header func(*fixture) http.Header,
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
-		fix.recorder.Run(ctx, []string{version}, func(err error) { b.Error(err) })
+		report := func(err error) {
+			if err != nil {
+				b.Error(err)
+			}
+		}
+		fix.recorder.Run(ctx, []string{version}, report, report)
 		close(done)
 	}()
 	b.ReportAllocs()
