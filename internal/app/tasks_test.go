@@ -26,7 +26,8 @@ func TestTasks_DamagedRooms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const damage = `UPDATE events SET data = CASE WHEN $1 THEN substr(data, 2) ELSE '{' || data END WHERE room_id IN ($2, $3)`
+	const damage = `UPDATE events SET data = CASE WHEN $1 THEN substr(data, 2) ELSE '{' || data END
+		WHERE room_id IN ($2, $3)`
 	change := func(db *store.DB, damaged bool) error {
 		return db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
 			return db.Exec(ctx, damage, damaged, rooms[14], rooms[9])
@@ -52,12 +53,14 @@ func TestTasks_DamagedRooms(t *testing.T) {
 		t.Errorf("before an hour: got the finding %+v, want none", f)
 	}
 	f := finding(61 * time.Minute)
-	for _, want := range []string{"The node has failed to delete old data since ", "project " + s.ProjectID, " (and 1 more)."} {
+	wants := []string{"The node has failed to delete old data since ", "project " + s.ProjectID, " (and 1 more)."}
+	for _, want := range wants {
 		if !strings.Contains(f.Text, want) {
 			t.Errorf("got the finding %+v, want %q in its text", f, want)
 		}
 	}
-	if !strings.Contains(f.Text, rooms[14]) && !strings.Contains(f.Text, rooms[9]) || !strings.Contains(f.Action, "delete old data") {
+	named := strings.Contains(f.Text, rooms[14]) || strings.Contains(f.Text, rooms[9])
+	if !named || !strings.Contains(f.Action, "delete old data") {
 		t.Errorf("got the finding %+v, want one that names a damaged room, and the lines of the log", f)
 	}
 

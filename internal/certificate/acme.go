@@ -122,6 +122,14 @@ func (a *ACME) report(ctx context.Context, event string, data map[string]any) er
 		a.setFailure(domain, f)
 		a.log.Error("obtain certificate failed, will retry", "domain", domain, "renewal", data["renewal"],
 			"remedy", f.Remedy, "error", fmt.Sprint(err))
+		// If the authority has not refused it, the cause is perhaps on this node only. The authority limits its refusals,
+		// so after one the other nodes wait.
+		if errors.As(err, new(acme.Problem)) {
+			return nil
+		}
+		if err := a.storage.yield(ctx, domain); err != nil {
+			a.log.Warn("release lock of the certificates failed: other nodes wait for it", "domain", domain, "error", err)
+		}
 	}
 	return nil
 }

@@ -489,6 +489,31 @@ func TestACME_TwoServers(t *testing.T) {
 	assertSealed(t, database)
 }
 
+// A node that does not reach the authority does not keep another node from obtaining the certificate.
+func TestACME_AuthorityUnreachableForOneNode(t *testing.T) {
+	ports := []int{testkit.FreeTCPPort(t), testkit.FreeTCPPort(t)}
+	a, database := newAuthority(t, testkit.FreeTCPPort(t), ports[1], 0), storetest.Postgres(t)
+	closed := "https://127.0.0.1:" + strconv.Itoa(testkit.FreeTCPPort(t)) + wfe.DirectoryPath
+	environment := []string{"PARLEY_DATABASE_URL=" + database, "PARLEY_REDIS_URL=" + clustertest.NewRedis(t).URL(),
+		"PARLEY_MASTER_KEY=" + seal.NewKey().Reveal()}
+	serve := func(port int, authority string) *node {
+		t.Helper()
+		n := &node{address: "127.0.0.1:" + strconv.Itoa(port)}
+		n.log = parleytest.Start(t, parleytest.Options{
+			DataDir:     t.TempDir(),
+			Environment: environment,
+			Args: []string{"--listen", n.address, "--public-url", "https://" + domain, "--tls-domain", domain,
+				"--acme-ca", authority, "--acme-ca-roots", a.rootsFile},
+		}).Log
+		return n
+	}
+	cut := serve(ports[0], closed)
+	testkit.Eventually(t, "the first node does not reach the authority", func() bool {
+		return strings.Contains(cut.log.String(), "obtain certificate failed")
+	})
+	serve(ports[1], a.server.URL+wfe.DirectoryPath).certificate(t)
+}
+
 // assertSealed checks that a database contains the files of the ACME client, but no key and no certificate in plain
 // text.
 func assertSealed(t *testing.T, database string) {
