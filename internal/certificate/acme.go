@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// firstRetryDelay is the time until another attempt after certmagic has given up, which it does for
-	// example when the database did not answer. It doubles up to lastRetryDelay. After most failures
-	// certmagic itself tries again.
-	firstRetryDelay = time.Minute
-	lastRetryDelay  = 4 * time.Hour
+	// firstRetryDelay is the time until another attempt to obtain a first certificate, after the authority or the
+	// database did not answer. It doubles up to lastRetryDelay. An attempt first looks whether another node has obtained
+	// the certificate. After a refusal of the authority, certmagic itself tries again.
+	firstRetryDelay = 5 * time.Second
+	lastRetryDelay  = 5 * time.Minute
 
 	// stopTimeout is how long Run waits at its end for work in progress, and unlockTimeout for the
 	// database to release locks.
@@ -122,17 +122,18 @@ func (a *ACME) report(ctx context.Context, event string, data map[string]any) er
 		a.setFailure(domain, f)
 		a.log.Error("obtain certificate failed, will retry", "domain", domain, "renewal", data["renewal"],
 			"remedy", f.Remedy, "error", fmt.Sprint(err))
-		// If the authority has not refused it, the cause is perhaps on this node only. The authority limits its refusals,
-		// so after one the other nodes wait.
-		if errors.As(err, new(acme.Problem)) {
-			return nil
-		}
-		if err := a.storage.yield(ctx, domain); err != nil {
-			a.log.Warn("release lock of the certificates failed: other nodes wait for it", "domain", domain, "error", err)
+		// Without a refusal of the authority, perhaps only this node does not reach it. certmagic would keep the lock until
+		// its next attempt, so that no other node could try. After a refusal it may: the authority limits how often it can
+		// be asked, and its answer would be the same.
+		if end, first := ctx.Value(endAttempt{}).(context.CancelFunc); first && !errors.As(err, new(acme.Problem)) {
+			end()
 		}
 	}
 	return nil
 }
+
+// endAttempt is the key of the function in a context that ends the attempts of certmagic to obtain a first certificate.
+type endAttempt struct{}
 
 // setFailure keeps the failure of the last attempt for a domain, the zero value after a success.
 func (a *ACME) setFailure(domain string, f Failure) {
@@ -239,7 +240,7 @@ func (a *ACME) manage(ctx context.Context, domain string) {
 	for delay := firstRetryDelay; ; delay = min(2*delay, lastRetryDelay) {
 		cached, err := a.magic.CacheManagedCertificate(ctx, domain)
 		if errors.Is(err, fs.ErrNotExist) {
-			if err = a.magic.ObtainCertAsync(ctx, domain); err == nil { // "async" only means that it may take long
+			if err = a.obtain(ctx, domain); err == nil {
 				cached, err = a.magic.CacheManagedCertificate(ctx, domain)
 			}
 		}
@@ -249,7 +250,9 @@ func (a *ACME) manage(ctx context.Context, domain string) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		a.log.Warn("no certificate yet, will retry", "domain", domain, "error", err)
+		if !errors.Is(err, context.Canceled) { // report has logged why it ended the attempt
+			a.log.Warn("no certificate yet, will retry", "domain", domain, "error", err)
+		}
 		timer := time.NewTimer(delay)
 		select {
 		case <-ctx.Done():
@@ -258,6 +261,14 @@ func (a *ACME) manage(ctx context.Context, domain string) {
 		case <-timer.C:
 		}
 	}
+}
+
+// obtain obtains a first certificate. It returns context.Canceled if report has ended the attempt.
+func (a *ACME) obtain(ctx context.Context, domain string) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	ctx = context.WithValue(ctx, endAttempt{}, end)
+	return a.magic.ObtainCertAsync(ctx, domain) // "async" only means that it may take long
 }
 
 // TLSConfig returns the configuration of a server. A handshake before the first certificate fails.

@@ -184,7 +184,6 @@ func (s *storage) renew(ctx context.Context, name, holder string) {
 		case err != nil:
 			s.log.Warn("renew lock of the certificates failed, will retry", "lock", name, "error", err)
 		case !locked:
-			s.forget(name, holder)
 			s.log.Warn("lock of the certificates was lost", "lock", name)
 			return
 		}
@@ -205,44 +204,6 @@ func (s *storage) releaseAll(ctx context.Context) {
 				"lock", name, "error", err)
 		}
 	}
-}
-
-// forget removes a lock that this process does not hold any more.
-func (s *storage) forget(name, holder string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.held[name].holder == holder {
-		delete(s.held, name)
-	}
-}
-
-// RenewLockLease gets a lock again that was yielded or lost. certmagic calls it before each attempt, and then looks
-// whether another node has obtained the certificate. Otherwise the lock is renewed without it.
-func (s *storage) RenewLockLease(ctx context.Context, name string, _ time.Duration) error {
-	s.mu.Lock()
-	_, held := s.held[name]
-	s.mu.Unlock()
-	if held {
-		return nil
-	}
-	return s.Lock(ctx, name)
-}
-
-// yield releases the lock of a domain until the next attempt, so that another node can try.
-func (s *storage) yield(ctx context.Context, domain string) error {
-	s.mu.Lock()
-	var names []string
-	for name := range s.held {
-		if strings.HasSuffix(name, "_"+domain) { // certmagic puts the operation before it
-			names = append(names, name)
-		}
-	}
-	s.mu.Unlock()
-	var errs []error
-	for _, name := range names {
-		errs = append(errs, s.Unlock(ctx, name))
-	}
-	return errors.Join(errs...)
 }
 
 // Unlock releases a lock that Lock has acquired.

@@ -489,29 +489,32 @@ func TestACME_TwoServers(t *testing.T) {
 	assertSealed(t, database)
 }
 
-// A node that does not reach the authority does not keep another node from obtaining the certificate.
+// A node that does not trust the authority's server does not keep another node from obtaining the certificate, which
+// both use then.
 func TestACME_AuthorityUnreachableForOneNode(t *testing.T) {
 	ports := []int{testkit.FreeTCPPort(t), testkit.FreeTCPPort(t)}
 	a, database := newAuthority(t, testkit.FreeTCPPort(t), ports[1], 0), storetest.Postgres(t)
-	closed := "https://127.0.0.1:" + strconv.Itoa(testkit.FreeTCPPort(t)) + wfe.DirectoryPath
 	environment := []string{"PARLEY_DATABASE_URL=" + database, "PARLEY_REDIS_URL=" + clustertest.NewRedis(t).URL(),
 		"PARLEY_MASTER_KEY=" + seal.NewKey().Reveal()}
-	serve := func(port int, authority string) *node {
+	serve := func(port int, roots ...string) *node {
 		t.Helper()
 		n := &node{address: "127.0.0.1:" + strconv.Itoa(port)}
 		n.log = parleytest.Start(t, parleytest.Options{
 			DataDir:     t.TempDir(),
 			Environment: environment,
-			Args: []string{"--listen", n.address, "--public-url", "https://" + domain, "--tls-domain", domain,
-				"--acme-ca", authority, "--acme-ca-roots", a.rootsFile},
+			Args: append([]string{"--listen", n.address, "--public-url", "https://" + domain, "--tls-domain", domain,
+				"--acme-ca", a.server.URL + wfe.DirectoryPath}, roots...),
 		}).Log
 		return n
 	}
-	cut := serve(ports[0], closed)
+	distrustful := serve(ports[0])
 	testkit.Eventually(t, "the first node does not reach the authority", func() bool {
-		return strings.Contains(cut.log.String(), "obtain certificate failed")
+		return strings.Contains(distrustful.log.String(), "obtain certificate failed")
 	})
-	serve(ports[1], a.server.URL+wfe.DirectoryPath).certificate(t)
+	want := serve(ports[1], "--acme-ca-roots", a.rootsFile).certificate(t).SerialNumber
+	if got := distrustful.certificate(t).SerialNumber; got.Cmp(want) != 0 || a.orders.Load() != 1 {
+		t.Errorf("got the certificates %s and %s by %d orders, want the same by one", got, want, a.orders.Load())
+	}
 }
 
 // assertSealed checks that a database contains the files of the ACME client, but no key and no certificate in plain
