@@ -261,6 +261,7 @@ func (a *App) wire(ctx context.Context) error {
 		Version:        Build().Version,
 		RedisAvailable: a.redisAvailable(),
 		Findings:       a.encodedFindings,
+		Swept:          func(err error) { a.tasks.record(taskRooms, err) }, // the rooms log their errors
 		Kept:           func(p project.Project) time.Duration { return periods.ForProject(p.Settings.Retention).Rooms },
 	})
 	a.retention = retention.NewService(a.db, periods, a.rooms.Bookings, a.keys.InvalidateAndPublish, now, a.log)

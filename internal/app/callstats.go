@@ -28,7 +28,7 @@ type callStats struct {
 // once more then.
 type callCounter interface {
 	v5.CallCounter
-	Run(ctx context.Context, failed func(error))
+	Run(ctx context.Context, report func(error))
 }
 
 // wireCallStats creates the call statistics and registers their metric.
@@ -55,14 +55,24 @@ func (a *App) newCallCounter(now func() time.Time) callCounter {
 
 // run flushes the counts and the request log until ctx ends, and once more then.
 func (s callStats) run(ctx context.Context, t *tasks) {
-	// The last flush is after the end of ctx, and its failure must be in the log, too.
-	ended := func(of task) func(error) {
-		return func(err error) { t.ended(context.WithoutCancel(ctx), of, err) }
+	// store runs a task, whose last flushes are after the end of ctx.
+	store := func(of task, run func(report func(error))) {
+		var last error
+		run(func(err error) {
+			last = err
+			t.ended(ctx, of, err)
+		})
+		if last != nil {
+			t.log.Error(of.verb+" failed, and the process stops: what it has not stored is lost", "error", last)
+		}
 	}
 	var work sync.WaitGroup
-	work.Go(func() { s.counter.Run(ctx, ended(taskCallCounts)) })
+	work.Go(func() { store(taskCallCounts, func(report func(error)) { s.counter.Run(ctx, report) }) })
 	if s.requestLog != nil {
-		work.Go(func() { s.requestLog.Run(ctx, s.apis, ended(taskCalls), ended(taskSurplus)) })
+		trimmed := func(err error) { t.ended(ctx, taskSurplus, err) }
+		work.Go(func() {
+			store(taskCalls, func(report func(error)) { s.requestLog.Run(ctx, s.apis, report, trimmed) })
+		})
 	}
 	work.Wait()
 }

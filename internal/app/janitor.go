@@ -29,7 +29,7 @@ func (a *App) runJanitor(ctx context.Context) {
 		err := a.keys.Sweep(ctx)
 		a.tasks.ended(ctx, taskCredentials, err)
 		if err == nil {
-			a.quickstart.Update(ctx)
+			a.tasks.record(taskQuickstart, a.quickstart.Update(ctx)) // which logs its error
 		}
 		a.tasks.ended(ctx, taskUses, a.tokens.FlushUses(ctx))
 		a.tasks.ended(ctx, taskUsage, a.usage.RollUp(ctx))

@@ -94,9 +94,6 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 			"The node does not reach Redis. Meetings go on, but people on different nodes may not meet in new rooms.",
 			"Start Redis, or correct --redis-url. The nodes reconnect by themselves.")
 	}
-	if report["database"] == "ok" {
-		found = append(found, a.taskFindings(now)...)
-	}
 	found = append(found, a.certificateFindings(now)...)
 	found = append(found, overviewFindings(doctor.SocketFindings(a.cfg, a.Unopened()))...)
 	found = append(found, overviewFindings(doctor.MediaPortFindings(a.cfg, a.engine.TryUnopenedPorts()))...)
@@ -114,6 +111,9 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 	}
 	if a.scheduled != nil && a.scheduled.overdue() {
 		found = append(found, a.backupFinding(a.scheduled.lastError()))
+	}
+	if report["database"] == "ok" { // otherwise most tasks fail, and for the same reason
+		found = append(found, a.taskFindings()...)
 	}
 	return found
 }

@@ -22,7 +22,8 @@ func (a *App) wireSender(now func() time.Time) error {
 	a.sender = sender.NewService(a.db, a.webhooks, a.keys, poster, now, newID, a.log,
 		sender.WithAttemptObserver(func(state webhook.State, took time.Duration) {
 			a.metrics.Webhooks.Attempted(attemptOutcome(state), took)
-		}))
+		}),
+		sender.WithSweepObserver(func(err error) { a.tasks.record(taskWebhooks, err) })) // the sender logs its errors
 	return nil
 }
 

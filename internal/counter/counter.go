@@ -206,14 +206,12 @@ func (c *Counter) entry(k Key) *entry {
 }
 
 // Run saves the counts every FlushInterval, and a last time when ctx ends. It
-// calls changed with the error when counts cannot be saved any more, and with nil when they can again.
-func (c *Counter) Run(ctx context.Context, changed func(error)) {
+// calls report with the result of each attempt.
+func (c *Counter) Run(ctx context.Context, report func(error)) {
 	failing := false
 	flush := func() {
 		err := c.Flush(context.WithoutCancel(ctx)) // a flush that has begun is finished
-		if failing != (err != nil) {
-			changed(err)
-		}
+		report(err)
 		failing = err != nil
 	}
 	tick := time.NewTicker(FlushInterval)

@@ -77,7 +77,12 @@ func TestCounter_SurvivesRestart(t *testing.T) {
 			counter := New(db, time.Now)
 			ctx, stop := context.WithCancel(t.Context())
 			done := make(chan struct{})
-			go func() { counter.Run(ctx, func(err error) { t.Error(err) }); close(done) }()
+			report := func(err error) {
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			go func() { counter.Run(ctx, report); close(done) }()
 			for i := range 5 {
 				if n, err := incrementAndCount(counter, today); err != nil || n != int64(run*5+i+1) {
 					t.Fatalf("run %d, increment %d: got %d, %v", run, i, n, err)

@@ -34,7 +34,7 @@ func (s *Service) WithRotation() Keys { return Keys{s.keys, s} }
 func (r Keys) RotateKey(ctx context.Context, projectID string, o key.Rotation) (key.RotatedKey, error) {
 	rotated, err := r.Service.RotateKey(ctx, projectID, o)
 	if err == nil {
-		r.quickstart.Update(ctx)
+		_ = r.quickstart.Update(ctx) // which logs its error
 	}
 	return rotated, err
 }
@@ -43,20 +43,22 @@ func (r Keys) RotateKey(ctx context.Context, projectID string, o key.Rotation) (
 func (r Keys) RotateSecret(ctx context.Context, projectID string, o key.Rotation) (key.RotatedSecret, error) {
 	rotated, err := r.Service.RotateSecret(ctx, projectID, o)
 	if err == nil {
-		r.quickstart.Update(ctx)
+		_ = r.quickstart.Update(ctx) // which logs its error
 	}
 	return rotated, err
 }
 
-// Update updates the quickstart file. A failure is only logged, because
-// the rotation is already committed; the next pass of the janitor tries again.
-func (s *Service) Update(ctx context.Context) {
+// Update updates the quickstart file. It logs a failure, because a rotation
+// is already committed then; the next pass of the janitor tries again.
+func (s *Service) Update(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if err := s.refresh(ctx); err != nil {
+	err := s.refresh(ctx)
+	if err != nil {
 		s.log.Error("update quickstart file failed, will retry",
 			"file", filepath.Join(s.dataDir, FileName), "error", err)
 	}
+	return err
 }
 
 // refresh writes the base URL and the current credentials of the file's

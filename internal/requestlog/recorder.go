@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"parley/internal/fault"
 )
 
 const (
@@ -25,6 +28,7 @@ const (
 	FlushInterval  = 250 * time.Millisecond
 	explainTimeout = time.Second
 	trimEvery      = time.Hour
+	trimRetry      = time.Minute
 	// trimSlack is how many calls below maxCallsPerProject a project is trimmed to. It is trimmed again before a node has
 	// added so many, so that only calls of several nodes can exceed the maximum, until one of them trims.
 	trimSlack = maxCallsPerProject / 10
@@ -60,6 +64,8 @@ type Recorder struct {
 	flushMu        sync.Mutex     // held by Flush and guards the following
 	spare          []NumberedCall // buffer to reuse
 	unconfirmed    []Block        // stored perhaps: the database did not say so in time
+	countersErr    error          // of the last attempt to store totals and callers
+	trimErr        error          // of the last attempt to trim projects to which calls were added
 	lastNumber     int64          // largest number assigned
 	addedSinceTrim map[logKey]int
 }
@@ -136,9 +142,9 @@ func (r *Recorder) ExplainPending() {
 }
 
 // Run stores calls every quarter of a second, deletes old ones of the APIs every hour, and
-// stores the rest when ctx ends. It calls changed with the error when calls cannot be stored any
-// more, and with nil when they can again. After each deletion of old calls, it calls trimmed.
-func (r *Recorder) Run(ctx context.Context, apis []string, changed, trimmed func(error)) {
+// stores the rest when ctx ends. It calls stored with the result of each attempt to store calls, and
+// trimmed with that of each deletion.
+func (r *Recorder) Run(ctx context.Context, apis []string, stored, trimmed func(error)) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	work.Go(func() { r.runExplainer(ctx) })
@@ -146,9 +152,7 @@ func (r *Recorder) Run(ctx context.Context, apis []string, changed, trimmed func
 	storeCtx := context.WithoutCancel(ctx)               // a transaction that has begun is finished
 	failing := false
 	report := func(err error) {
-		if failing != (err != nil) {
-			changed(err)
-		}
+		stored(err)
 		failing = err != nil
 	}
 	flush := time.NewTicker(FlushInterval)
@@ -206,17 +210,20 @@ func (r *Recorder) Flush(ctx context.Context) error { return r.flush(ctx, true) 
 func (r *Recorder) flush(ctx context.Context, withCounters bool) error {
 	r.flushMu.Lock()
 	defer r.flushMu.Unlock()
-	countsErr := r.rejections.flush(ctx, r.store)
+	rejectionsErr := r.rejections.flush(ctx, r.store)
 	if withCounters {
-		countsErr = errors.Join(countsErr, r.totals.flush(ctx, r.store, r.now()))
+		r.countersErr = r.totals.flush(ctx, r.store, r.now())
+		if r.trimErr != nil { // perhaps no call is added that would repeat it
+			r.trimErr = r.trimProjects(ctx)
+		}
 	}
 	if err := r.flushCalls(ctx); err != nil {
 		return err
 	}
 	if withCounters { // at the end, because after an outage it may take many transactions
-		countsErr = errors.Join(countsErr, r.callers.flush(ctx, r.store))
+		r.countersErr = errors.Join(r.countersErr, r.callers.flush(ctx, r.store))
 	}
-	return countsErr
+	return errors.Join(rejectionsErr, r.countersErr, r.trimErr)
 }
 
 func (r *Recorder) flushCalls(ctx context.Context) error {
@@ -258,7 +265,8 @@ func (r *Recorder) insert(ctx context.Context, blocks []Block) error {
 	for _, b := range blocks {
 		r.addedSinceTrim[logKey{b.ProjectID, b.API}] += len(b.Calls)
 	}
-	return r.trimProjects(ctx)
+	r.trimErr = r.trimProjects(ctx)
+	return nil
 }
 
 // blocks assigns numbers to calls, which are in the order of their arrival, and sorts them into blocks. The
@@ -321,16 +329,20 @@ func (r *Recorder) trimProjects(ctx context.Context) error {
 	return nil
 }
 
-// runTrimmer trims all projects every hour until ctx ends.
+// runTrimmer trims all projects every hour, and a minute after a failure, until ctx ends.
 func (r *Recorder) runTrimmer(ctx context.Context, apis []string, trimmed func(error)) {
-	trim := time.NewTicker(trimEvery)
-	defer trim.Stop()
 	for {
-		if err := r.trimAll(ctx, apis); ctx.Err() == nil {
-			trimmed(err)
+		err := r.trimAll(ctx, apis)
+		if ctx.Err() != nil {
+			return
+		}
+		trimmed(err)
+		wait := trimEvery
+		if err != nil {
+			wait = trimRetry
 		}
 		select {
-		case <-trim.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return
 		}
@@ -339,7 +351,7 @@ func (r *Recorder) runTrimmer(ctx context.Context, apis []string, trimmed func(e
 
 // trimAll trims all projects, because another process or an earlier run may have added
 // calls.
-func (r *Recorder) trimAll(ctx context.Context, apis []string) error {
+func (r *Recorder) trimAll(ctx context.Context, apis []string) (failed error) {
 	if err := r.store.DeleteCallTotals(ctx, r.now().Add(-keepTotals)); err != nil {
 		return err
 	}
@@ -349,10 +361,17 @@ func (r *Recorder) trimAll(ctx context.Context, apis []string) error {
 			return err
 		}
 		for _, project := range projects {
-			if err := r.store.TrimCalls(ctx, project, api, maxCallsPerProject-trimSlack); err != nil {
+			err := r.store.TrimCalls(ctx, project, api, maxCallsPerProject-trimSlack)
+			if fault.Is(err, fault.Unavailable) || ctx.Err() != nil {
 				return err
 			}
+			if err != nil { // a project that fails does not keep the others
+				failed = errors.Join(failed, fmt.Errorf("project %s: %w", project, err))
+			}
 		}
+	}
+	if failed != nil {
+		return failed
 	}
 	r.flushMu.Lock()
 	defer r.flushMu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,6 +105,54 @@ func TestRecorder_StoresOnce(t *testing.T) {
 	if calls := s.all(); len(calls) != 3 {
 		t.Errorf("got %d calls, want each of the three once: %+v", len(calls), calls)
 	}
+}
+
+// uncountedStore is a database that stores calls, but not their totals.
+type uncountedStore struct {
+	*fakeStore
+	err atomic.Pointer[error]
+}
+
+func (s *uncountedStore) AddCallTotals(ctx context.Context, totals []CallTotal) error {
+	if err := s.err.Load(); err != nil {
+		return *err
+	}
+	return s.fakeStore.AddCallTotals(ctx, totals)
+}
+
+// The totals are stored every five seconds. While that fails, Run reports the error also after the attempts to store
+// calls in between.
+func TestRecorder_ReportsTotals(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &uncountedStore{fakeStore: newFakeStore()}
+		s.err.Store(new(errors.New("no totals")))
+		r := NewRecorder(s, time.Now)
+		var changes []error
+		var last error
+		stored := func(err error) {
+			if (err == nil) != (last == nil) {
+				changes = append(changes, err)
+			}
+			last = err
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { r.Run(ctx, nil, stored, func(error) {}); close(done) }()
+		r.Record(newCall(1), nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(changes) != 1 || s.size() != 1 {
+			t.Errorf("got the changes %v and %d calls, want one failure and one call", changes, s.size())
+		}
+		s.err.Store(nil)
+		time.Sleep(time.Minute)
+		cancel()
+		<-done
+		if len(changes) != 2 || last != nil {
+			t.Errorf("got the changes %v and then %v, want a failure and a success", changes, last)
+		}
+	})
 }
 
 func TestRecorder_TrimsProject(t *testing.T) {

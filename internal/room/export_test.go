@@ -4,7 +4,7 @@ import "context"
 
 // Sweep runs once the work that Run does every second.
 func (s *Service) Sweep(ctx context.Context) {
-	s.sweep(ctx)
+	_ = s.sweep(ctx) // which logs its errors
 	s.deleteStaleKnocks(ctx)
 	s.closeSessions(ctx)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -47,7 +48,7 @@ func (s *Presence) Run(ctx context.Context) {
 	for {
 		began := s.now()
 		_ = s.flushReports(context.Background()) // which logs its error
-		s.sweep(ctx)
+		s.options.Swept(s.sweep(ctx))
 		s.deleteStaleKnocks(ctx)
 		s.enforcePlacement(ctx)
 		s.recheck(ctx)
@@ -110,29 +111,33 @@ func (s *Presence) Purge(ctx context.Context) error {
 func noChange(context.Context, *Room, time.Time) error { return nil }
 
 // sweep applies the due transitions of all rooms. One room that cannot be stored in time does not stop the others;
-// several in a row mean that the database is unavailable.
-func (s *Presence) sweep(ctx context.Context) {
+// several in a row mean that the database is unavailable. It logs all errors, and returns the first one.
+func (s *Presence) sweep(ctx context.Context) (first error) {
 	for {
 		due, err := s.store.DueRooms(ctx, s.now(), sweepBatch)
 		if s.logFailure(ctx, "list due rooms", err) {
-			return
+			return err
 		}
 		updated, unavailable := 0, 0
 		for _, id := range due {
 			err := s.updateRoom(ctx, id, noChange)
-			switch {
-			case !s.logFailure(ctx, "update due room", err, "room_id", id):
+			if !s.logFailure(ctx, "update due room", err, "room_id", id) {
 				updated, unavailable = updated+1, 0
-			case fault.Is(err, fault.Unavailable):
+				continue
+			}
+			if first == nil {
+				first = fmt.Errorf("room %s: %w", id, err)
+			}
+			if fault.Is(err, fault.Unavailable) {
 				if unavailable++; unavailable == sweepGivesUpAfter {
-					return
+					return first
 				}
 			}
 		}
 		// A room that cannot be updated stays due. If the whole batch failed, the
 		// next query would return the same rooms.
 		if len(due) < sweepBatch || updated == 0 {
-			return
+			return first
 		}
 	}
 }

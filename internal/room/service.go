@@ -104,6 +104,9 @@ type Options struct {
 	RedisAvailable func() bool
 	// Findings returns Node.Findings for the next heartbeat. It must return at once; nil means that there are none.
 	Findings func() string
+	// Swept is called with the result of each pass over the rooms that have to be opened, ended or expired: the first
+	// error. nil means that nobody wants it.
+	Swept func(error)
 }
 
 // Plans returns what the plan of a project's organization allows its rooms.
@@ -119,6 +122,9 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 ) *Service {
 	if options.Webhooks == nil {
 		options.Webhooks = noWebhooks{}
+	}
+	if options.Swept == nil {
+		options.Swept = func(error) {}
 	}
 	c := &core{
 		store:     store,

@@ -29,7 +29,7 @@ func (s *Service) Run(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		s.sweep(ctx, attempts, &work)
+		s.swept(s.sweep(ctx, attempts, &work))
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
@@ -42,12 +42,12 @@ func (s *Service) Run(ctx context.Context) {
 }
 
 // sweep leases due streams, as many as there are free slots, and starts their
-// attempts.
-func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) {
+// attempts. It logs its error.
+func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) error {
 	s.buckets.forgetOld(s.now())
 	due, err := s.store.DueBuckets(ctx, s.now())
 	if s.logFailure("list due webhook buckets", err) {
-		return
+		return err
 	}
 	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
 	slots := map[string]int{} // acquired and not yet used, by bucket
@@ -58,7 +58,7 @@ func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) {
 		}
 	}
 	if len(slots) == 0 {
-		return
+		return nil
 	}
 	var all []job
 	err = s.store.Write(ctx, func(ctx context.Context) error {
@@ -87,6 +87,7 @@ func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) {
 	for name, n := range slots {
 		s.buckets.release(name, n)
 	}
+	return err
 }
 
 // job is a stream that this process has leased, with its next delivery.

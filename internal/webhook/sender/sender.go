@@ -99,6 +99,7 @@ type Service struct {
 	newID    func() string
 	log      *slog.Logger
 	attempt  func(state webhook.State, took time.Duration) // see WithAttemptObserver
+	swept    func(error)                                   // see WithSweepObserver
 
 	node    string
 	buckets buckets
@@ -113,6 +114,12 @@ func WithAttemptObserver(observe func(state webhook.State, took time.Duration)) 
 	return func(s *Service) { s.attempt = observe }
 }
 
+// WithSweepObserver calls observe with the result of each look for due deliveries, of which there is at least one each
+// second. observe must not block.
+func WithSweepObserver(observe func(error)) Option {
+	return func(s *Service) { s.swept = observe }
+}
+
 // NewService returns a Service. Call Run to send deliveries.
 func NewService(store Store, signal Signal, keyrings Keyrings, poster Poster, now func() time.Time,
 	newID func() string, log *slog.Logger, options ...Option) *Service {
@@ -125,6 +132,7 @@ func NewService(store Store, signal Signal, keyrings Keyrings, poster Poster, no
 		newID:    newID,
 		log:      log,
 		attempt:  func(webhook.State, time.Duration) {},
+		swept:    func(error) {},
 		node:     newID(),
 		buckets:  buckets{byName: map[string]*bucket{}, byProject: map[string]int{}},
 	}
