@@ -52,7 +52,7 @@ var allowedImports = map[string][]string{
 	"internal/retention":            {"internal/audit", "internal/event", "internal/fault", "internal/project", "internal/room", "internal/validate", "internal/webhook"},
 	"internal/usage":                {"internal/fault", "internal/key", "internal/project", "internal/room", "internal/validate"},
 	"internal/overview":             {"internal/event", "internal/key", "internal/project", "internal/plural", "internal/requestlog", "internal/room", "internal/shell", "internal/usage", "internal/validate", "internal/webhook"},
-	"internal/requestlog":           {"sdk/go/sign", "internal/network"},
+	"internal/requestlog":           {"sdk/go/sign", "internal/fault", "internal/network"},
 	"internal/webhook":              {"internal/audit", "internal/fault", "internal/event", "internal/project", "internal/room"},
 	"internal/webhook/post":         {"internal/webhook/sender"},
 	"internal/db":                   {"internal/fault"},
