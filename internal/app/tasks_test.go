@@ -18,7 +18,8 @@ import (
 	"parley/internal/testkit"
 )
 
-// A task is a finding from an hour after its first failure in a row, if it still fails then. The log has a line a minute.
+// A task is a finding from an hour after its first failure in a row, if it still fails then. The log has a line for each
+// minute.
 func TestTasks_Finding(t *testing.T) {
 	t.Parallel()
 	var log testkit.Buffer
