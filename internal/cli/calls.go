@@ -22,7 +22,7 @@ type callsCommand struct {
 	Status  string `placeholder:"STATUS" help:"Status of the calls, such as 401, a class, such as 4xx, or rejected for 400 and more."`
 	Cause   string `placeholder:"CAUSE" help:"Cause of the rejection, such as bad_signature."`
 	Version string `placeholder:"VERSION" help:"Version of the API, such as v4, manage, or backend for versions 3, 4 and 5."`
-	KeySlot string `placeholder:"SLOT" help:"Slot of the key that the call named, or with which it was signed: current, overlap, retired, secret, overlap_secret, token or session."`
+	KeySlot string `placeholder:"SLOT" help:"Slot of the credential that the call named or was signed with: current, overlap, retired, secret, overlap_secret, token or session."`
 	Route   string `placeholder:"PATH" help:"Path with the names of its parameters, such as /api/v4/rooms/{room_id}/events."`
 	Since   moment `placeholder:"TIME" help:"Time of the oldest call that is listed, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Before  moment `placeholder:"TIME" help:"Time before which the listed calls were received, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
