@@ -18,7 +18,7 @@ import (
 	"parley/internal/testkit"
 )
 
-// A task is a finding from an hour after its first failure in a row, if it still fails then. The log has a line for each
+// A task is a finding from an hour after its first failure in a row, if it still fails then. The log has a line a
 // minute.
 func TestTasks_Finding(t *testing.T) {
 	t.Parallel()
