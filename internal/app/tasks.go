@@ -23,23 +23,24 @@ import (
 type task struct {
 	name string // in the metric
 	verb string // what the node does, in a finding and in the log
+	line string // what the lines of its failures in the log have; empty for the verb
 }
 
 var (
-	taskDelete       = task{"delete_old_data", "delete old data"}
-	taskCompact      = task{"compact_database", "compact the database"}
-	taskCredentials  = task{"retire_credentials", "retire credentials whose overlap has ended"}
-	taskUses         = task{"record_uses", "record the last use of tokens and sessions"}
-	taskUsage        = task{"roll_up_usage", "roll up usage"}
-	taskRoomCounts   = task{"merge_room_counts", "merge counts of past rooms"}
-	taskAuditHead    = task{"read_audit_head", "read head of audit log"}
-	taskAuditPruning = task{"prune_audit_log", "prune audit log"}
-	taskCallCounts   = task{"store_call_counts", "store counts of API calls"}
-	taskCalls        = task{"store_calls", "store records of API calls"}
-	taskSurplus      = task{"delete_surplus_calls", "delete surplus records of API calls"}
-	taskRooms        = task{"update_due_rooms", "open, end and expire rooms in time"}
-	taskWebhooks     = task{"find_due_webhooks", "find webhooks that are due"}
-	taskQuickstart   = task{"update_quickstart", "update the quickstart file"}
+	taskDelete       = task{"delete_old_data", "delete old data", ""}
+	taskCompact      = task{"compact_database", "compact the database", ""}
+	taskCredentials  = task{"retire_credentials", "retire credentials whose overlap has ended", ""}
+	taskUses         = task{"record_uses", "record the last use of tokens and sessions", ""}
+	taskUsage        = task{"roll_up_usage", "roll up usage", ""}
+	taskRoomCounts   = task{"merge_room_counts", "merge counts of past rooms", ""}
+	taskAuditHead    = task{"read_audit_head", "read head of audit log", ""}
+	taskAuditPruning = task{"prune_audit_log", "prune audit log", ""}
+	taskCallCounts   = task{"store_call_counts", "store counts of API calls", ""}
+	taskCalls        = task{"store_calls", "store records of API calls", ""}
+	taskSurplus      = task{"delete_surplus_calls", "delete surplus records of API calls", ""}
+	taskRooms        = task{"update_due_rooms", "open, end and expire rooms in time", "due room"}
+	taskWebhooks     = task{"find_due_webhooks", "find webhooks that are due", "due webhook"}
+	taskQuickstart   = task{"update_quickstart", "update the quickstart file", "quickstart file"}
 
 	allTasks = []task{taskDelete, taskCompact, taskCredentials, taskUses, taskUsage, taskRoomCounts, taskAuditHead,
 		taskAuditPruning, taskCallCounts, taskCalls, taskSurplus, taskRooms, taskWebhooks, taskQuickstart}
@@ -142,7 +143,8 @@ func (a *App) taskFindings() (found []overview.Finding) {
 		if of == taskCompact {
 			action += " The node tries again within a day, and when it starts."
 		} else {
-			action += fmt.Sprintf(" If you do not know it, report the lines with %q of the log of the node.", of.verb)
+			action += fmt.Sprintf(" If you do not know it, report the lines with %q of the log of the node.",
+				cmp.Or(of.line, of.verb))
 		}
 		found = append(found, overview.Finding{ID: "background_task_failing", Level: overview.Warning,
 			Text:   fmt.Sprintf("The node has failed to %s for more than an hour: %s.", of.verb, briefly(failure.err)),
